@@ -1,0 +1,1 @@
+"""Solvers for subjects that several papers share."""

@@ -1,0 +1,1 @@
+"""Subjects that several papers share, as definitions."""
