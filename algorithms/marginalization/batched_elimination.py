@@ -133,7 +133,7 @@ def _chunks(
 def _target_tables_chunk(plan: EliminationPlan, weights: Mapping[str, FloatArray], batch: int) -> LogForward:
     if plan.wide:
         return _log_target_tables(plan, weights, batch)
-    run = _linear_forward(plan, weights, batch)
+    run = _linear_forward(plan, weights, batch, keep=False)
     result = LogForward(_result(plan, run), run.log_scale + plan.log_constant)
     rows = np.flatnonzero(run.wide_rows)
     if rows.size:
@@ -250,7 +250,9 @@ def _gathered(operand: Operand, slots: list[FloatArray | None]) -> FloatArray:
             assert source is not None
             parts.append(source[member])
         width = max(part.shape[-1] for part in parts)
-        value = np.stack([np.broadcast_to(part, (*part.shape[:-1], width)) for part in parts])
+        value = np.empty((len(parts), *parts[0].shape[:-1], width))
+        for g, part in enumerate(parts):
+            value[g] = part
     order = (0, *(axis + 1 for axis in operand.axes), len(operand.axes) + 1)
     return value.transpose(order).reshape(value.shape[0], *operand.shape, value.shape[-1])
 
@@ -273,10 +275,13 @@ def _bounds(run: _Run, operand: Operand) -> tuple[float, float]:
     return min(run.low[slot] for slot in slots), max(run.high[slot] for slot in slots)
 
 
-def _linear_forward(plan: EliminationPlan, weights: Mapping[str, FloatArray], batch: int) -> _Run:
+def _linear_forward(plan: EliminationPlan, weights: Mapping[str, FloatArray], batch: int, *, keep: bool) -> _Run:
     run = _start(plan, weights, batch)
-    for step in plan.contractions:
+    for step, spent in zip(plan.contractions, plan.spent_slots, strict=True):
         product, low, high = _product(run, step)
+        if not keep:
+            for slot in spent:
+                run.slots[slot] = None
         if low + step.log_smallest < -_SAFE:
             product, low = _rescaled(run, product)
             high = 0.0
@@ -291,7 +296,9 @@ def _contracted(step: Contraction, product: FloatArray) -> FloatArray:
     if step.table is None:
         out = product.reshape(members, a, k, r * batch).sum(axis=2)
     else:
-        out = np.matmul(step.table, product.reshape(members, a, k, r * batch))  # (members, a, l, r * batch)
+        # Three axes, not four: numpy's matmul leaves BLAS when it has two stacking axes.
+        stacked = step.table.reshape(members * a, -1, k)
+        out = np.matmul(stacked, product.reshape(members * a, k, r * batch))  # (members * a, l, r * batch)
     return out.reshape(members, *step.out_shape, batch)
 
 
@@ -300,7 +307,7 @@ def _single_marginals_chunk(
 ) -> tuple[FloatArray, dict[str, FloatArray]]:
     if plan.wide:
         return _log_single_marginals(plan, weights, batch)
-    run = _linear_forward(plan, weights, batch)
+    run = _linear_forward(plan, weights, batch, keep=True)
     with np.errstate(divide="ignore"):
         total = np.log(_result(plan, run)) + run.log_scale + plan.log_constant
     marginals, wide = _linear_backward(plan, run)
@@ -344,7 +351,8 @@ def _push_back(run: _Run, adjoint: _Run, step: Contraction) -> None:
     if step.table is None:
         back = np.broadcast_to(out.reshape(members, a, 1, r * run.batch), (members, a, k, r * run.batch))
     else:
-        back = np.matmul(step.table.transpose(0, 1, 3, 2), out.reshape(members, a, -1, r * run.batch))
+        turned = step.table.reshape(members * a, -1, k).transpose(0, 2, 1)
+        back = np.matmul(turned, out.reshape(members * a, -1, r * run.batch))
     back = back.reshape(members, *step.product_shape, run.batch)
     low = adjoint.low[step.slot] + step.log_smallest
     high = adjoint.high[step.slot] + float(np.log(out.size / (members * a * r * run.batch))) + 1.0

@@ -129,6 +129,8 @@ class EliminationPlan:
         In an order in which every message is ready when needed; the last one gives the result.
     n_slots : int
         Size of the value store.
+    spent_slots : tuple of tuple of int
+        For each contraction, the slots nobody reads after it.
     log_constant : float
         Logarithm of the factor taken out of the tables.
     wide : bool
@@ -145,6 +147,7 @@ class EliminationPlan:
     weight_slots: tuple[WeightSlot, ...]
     contractions: tuple[Contraction, ...]
     n_slots: int
+    spent_slots: tuple[tuple[int, ...], ...]
     log_constant: float
     wide: bool
     order: EliminationOrder
@@ -313,6 +316,7 @@ class _PlanBuilder:
             weight_slots=self.weight_slots,
             contractions=contractions,
             n_slots=n_slots,
+            spent_slots=_spent_slots(contractions),
             log_constant=self.log_constant,
             wide=self.wide,
             order=order,
@@ -403,6 +407,11 @@ class _PlanBuilder:
         order = tuple(int(i) for i in np.argsort(position))
         inside = tuple(size if i in position else 1 for i, size in enumerate(shape))
         return Operand(where, _run_of(where), order, tuple(sorted(position)), inside)
+
+
+def _spent_slots(contractions: Sequence[Contraction]) -> tuple[tuple[int, ...], ...]:
+    last_reader = {slot: i for i, step in enumerate(contractions) for o in step.operands for slot, _ in o.places}
+    return tuple(tuple(s for s, reader in last_reader.items() if reader == i) for i in range(len(contractions)))
 
 
 def _run_of(places: Sequence[Place]) -> slice | None:
