@@ -8,8 +8,9 @@ range limits. So a sum of zero always means that the sum is exactly zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,10 @@ class LogForward:
 
     table: FloatArray
     log_scale: FloatArray
+
+
+#: An array with bounds on the logarithms of its positive entries.
+_Ranged = tuple[FloatArray, float, float]
 
 
 @dataclass(eq=False)
@@ -257,17 +262,11 @@ def _gathered(operand: Operand, slots: list[FloatArray | None]) -> FloatArray:
     return value.transpose(order).reshape(value.shape[0], *operand.shape, value.shape[-1])
 
 
-def _product(run: _Run, step: Contraction) -> tuple[FloatArray, float, float]:
-    value = _gathered(step.operands[0], run.slots)
-    low, high = _bounds(run, step.operands[0])
+def _product(run: _Run, step: Contraction) -> _Ranged:
+    product: _Ranged = (_gathered(step.operands[0], run.slots), *_bounds(run, step.operands[0]))
     for operand in step.operands[1:]:
-        more_low, more_high = _bounds(run, operand)
-        if low + more_low < -_SAFE or high + more_high > _SAFE:
-            value, low = _rescaled(run, value)
-            high = 0.0
-        value = value * _gathered(operand, run.slots)
-        low, high = low + more_low, high + more_high
-    return value, low, high
+        product = _ranged_product(run, product, (_gathered(operand, run.slots), *_bounds(run, operand)))
+    return product
 
 
 def _bounds(run: _Run, operand: Operand) -> tuple[float, float]:
@@ -356,15 +355,9 @@ def _push_back(run: _Run, adjoint: _Run, step: Contraction) -> None:
     back = back.reshape(members, *step.product_shape, run.batch)
     low = adjoint.low[step.slot] + step.log_smallest
     high = adjoint.high[step.slot] + float(np.log(out.size / (members * a * r * run.batch))) + 1.0
-    for index, operand in enumerate(step.operands):
-        share, floor, top = back, low, high
-        for other in step.operands[:index] + step.operands[index + 1 :]:
-            more_low, more_high = _bounds(run, other)
-            if floor + more_low < -_SAFE or top + more_high > _SAFE:
-                share, floor = _rescaled(adjoint, share)
-                top = 0.0
-            share = share * _gathered(other, run.slots)
-            floor, top = floor + more_low, top + more_high
+    for operand, (share, floor, top) in zip(
+        reversed(step.operands), _left_out_products(run, adjoint, step, (back, low, high)), strict=True
+    ):
         extra = tuple(i + 1 for i in range(len(operand.shape)) if i not in operand.positions)
         if extra:
             top += float(np.log(np.prod([step.product_shape[i - 1] for i in extra])))
@@ -373,6 +366,32 @@ def _push_back(run: _Run, adjoint: _Run, step: Contraction) -> None:
             share, floor = _rescaled(adjoint, share)
             top = 0.0
         _scattered(adjoint, operand, share, floor, top)
+
+
+def _left_out_products(run: _Run, adjoint: _Run, step: Contraction, back: _Ranged) -> Iterator[_Ranged]:
+    """For each operand, last to first, the adjoint of the product times all other operands (prefixes and suffixes)."""
+    factors = [(_gathered(operand, run.slots), *_bounds(run, operand)) for operand in step.operands]
+    prefixes: list[_Ranged] = []
+    for factor in factors[:-1]:
+        prefixes.append(_ranged_product(adjoint, prefixes[-1], factor) if prefixes else factor)
+    suffix = back
+    for index in reversed(range(len(factors))):
+        yield _ranged_product(adjoint, suffix, prefixes[index - 1]) if index else suffix
+        if index:
+            suffix = _ranged_product(adjoint, suffix, factors[index])
+
+
+def _ranged_product(run: _Run, one: _Ranged, other: _Ranged) -> _Ranged:
+    """Product of two arrays with known ranges, rescaled beforehand where the product could leave float64."""
+    value, low, high = one
+    factor, more_low, more_high = other
+    if low + more_low < -_SAFE or high + more_high > _SAFE:
+        value, low = _rescaled(run, value)
+        high = 0.0
+    if low + more_low < -_SAFE or high + more_high > _SAFE:
+        factor, more_low = _rescaled(run, factor)
+        more_high = 0.0
+    return value * factor, low + more_low, high + more_high
 
 
 def _scattered(adjoint: _Run, operand: Operand, share: FloatArray, floor: float, top: float) -> None:
@@ -482,10 +501,13 @@ def _log_push_back(
     else:
         flat = _log_sum(step.log_table[..., None] + adjoint, axis=2)
     whole = flat.reshape(members, *step.product_shape, batch)
-    for index, operand in enumerate(step.operands):
-        share = whole
-        for other in step.operands[:index] + step.operands[index + 1 :]:
-            share = share + _gathered(other, slots)
+    factors = [_gathered(operand, slots) for operand in step.operands]
+    prefixes = list(accumulate(factors[:-1], np.add))
+    suffix = whole
+    for index in reversed(range(len(factors))):
+        operand = step.operands[index]
+        share = suffix + prefixes[index - 1] if index else suffix
+        suffix = suffix + factors[index] if index else suffix
         extra = tuple(i + 1 for i in range(len(operand.shape)) if i not in operand.positions)
         share = _log_sum(share, axis=extra) if extra else share
         value = share.transpose(0, *(int(i) + 1 for i in np.argsort(operand.axes)), share.ndim - 1)

@@ -135,7 +135,7 @@ def _leaves_first(graph: nx.Graph[Any], kept: set[str]) -> list[str] | None:
             for u in graph[v]:
                 if u not in removed:
                     degree[u] -= 1
-                    if degree[u] == 1 and u not in kept and u not in layer:
+                    if degree[u] == 1 and u not in kept:
                         upcoming.append(u)
         layer = upcoming
     return order if len(order) + len(kept) == len(graph) else None

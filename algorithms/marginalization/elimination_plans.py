@@ -247,7 +247,7 @@ class _PlanBuilder:
         self.steps: list[_Step] = []
         self.log_constant = 0.0
         self.wide = False
-        self._by_variable: dict[str, list[_Table | _Message]] = {name: [] for name in cardinalities}
+        self._by_variable: dict[str, dict[int, _Table | _Message]] = {name: {} for name in cardinalities}
         self._loose: list[_Table | _Message] = []
         for item in (*self.tables, *self.messages):
             self._file(item)
@@ -256,14 +256,14 @@ class _PlanBuilder:
         if not item.scope:
             self._loose.append(item)
         for name in item.scope:
-            self._by_variable[name].append(item)
+            self._by_variable[name][id(item)] = item
 
     def _take(self, variable: str) -> tuple[_Table | None, tuple[_Message, ...]]:
-        bucket = self._by_variable.pop(variable)
+        bucket = list(self._by_variable.pop(variable).values())
         for item in bucket:
             for name in item.scope:
                 if name != variable:
-                    self._by_variable[name].remove(item)
+                    del self._by_variable[name][id(item)]
         return self._split(bucket)
 
     def _split(self, bucket: Sequence[_Table | _Message]) -> tuple[_Table | None, tuple[_Message, ...]]:
@@ -300,7 +300,8 @@ class _PlanBuilder:
 
     def finish(self, targets: tuple[str, ...], order: EliminationOrder) -> EliminationPlan:
         """Add the closing product, group equal steps of equal depth, and lay the messages out in slots."""
-        rest = list(dict.fromkeys((*self._loose, *(item for items in self._by_variable.values() for item in items))))
+        held = {key: item for items in self._by_variable.values() for key, item in items.items()}
+        rest = [*self._loose, *held.values()]
         table, messages = self._split(rest)
         missing = tuple(t for t in targets if not any(t in item.scope for item in rest))
         for name in missing:  # a target in no factor is uniform before evidence

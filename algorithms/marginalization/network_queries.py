@@ -43,12 +43,10 @@ class ImpossibleEvidenceError(ValueError):
         Evidence variables that already contradict each other; none of them can be left out.
     """
 
-    def __init__(self, clashing: tuple[str, ...], description: str) -> None:
-        super().__init__(
-            f"evidence has probability 0: {description} cannot hold together"
-            if len(clashing) > 1
-            else f"evidence has probability 0: {description or 'every assignment'} is impossible"
-        )
+    def __init__(self, clashing: tuple[str, ...], description: str, row: int | None = None) -> None:
+        place = "evidence" if row is None else f"evidence of row {row}"
+        problem = f"{description} cannot hold together" if len(clashing) > 1 else f"{description} is impossible"
+        super().__init__(f"{place} has probability 0: {problem}")
         self.clashing = clashing
 
 
@@ -483,7 +481,7 @@ class NetworkEngine:
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             one = {name: w if w.ndim == 1 else w[row] for name, w in rows.items()}
-            raise self._impossible(_Evidence({}, one), f"row {row}: ")
+            raise self._impossible(_Evidence({}, one), row)
         return answers[names[0]] if isinstance(targets, str) else answers
 
     def _batch(
@@ -505,7 +503,7 @@ class NetworkEngine:
 
     # ---- impossible evidence -----------------------------------------------------------------------------------
 
-    def _impossible(self, given: _Evidence, place: str = "") -> ImpossibleEvidenceError:
+    def _impossible(self, given: _Evidence, row: int | None = None) -> ImpossibleEvidenceError:
         """Smallest-by-deletion set of evidence variables that contradict each other, as an error."""
         clash = {name: (w > 0).astype(np.float64) for name, w in given.weights.items() if not np.all(w > 0)}
         plan = self.plan((), tuple(clash))
@@ -514,8 +512,9 @@ class NetworkEngine:
                 without = {**clash, name: np.ones_like(clash[name])}
                 if log_partition(plan, without, 1)[0] == -np.inf:
                     clash = without
-        names = tuple(name for name, w in clash.items() if not np.all(w > 0))
-        return ImpossibleEvidenceError(names, place + " and ".join(self._described(name, clash[name]) for name in names))
+        names = tuple(name for name in self.network.variables if name in clash and not np.all(clash[name] > 0))
+        described = " and ".join(self._described(name, clash[name]) for name in names)
+        return ImpossibleEvidenceError(names, described or "every assignment", row)
 
     def _described(self, name: str, support: FloatArray) -> str:
         states = [state for state, weight in zip(self.network.states[name], support, strict=True) if weight > 0]
