@@ -126,12 +126,12 @@ class NetworkEngine:
 
     def plan(self, targets: Sequence[str] = (), weighted: Sequence[str] = (), tracked: Sequence[str] = ()) -> EliminationPlan:
         """Compiled plan for these targets and evidence variables, from the cache where possible."""
-        inside = set(weighted) | set(tracked)
-        names = self.network.variables if len(inside) > 8 else sorted(inside, key=self.network.variables.index)
+        given, wanted = set(weighted), set(tracked)
+        names = self.network.variables if given or wanted else ()
         return self._plan(
             tuple(targets),
-            tuple(name for name in names if name in set(weighted)),
-            tuple(name for name in names if name in set(tracked)),
+            tuple(name for name in names if name in given),
+            tuple(name for name in names if name in wanted),
         )
 
     def _evidence(
