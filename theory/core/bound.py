@@ -120,8 +120,8 @@ class Bound:
     0.13581
     >>> radius.solve("n", at_most=0.05, delta=0.05)
     738
-    >>> radius.latex()
-    '\\\\frac{\\\\sqrt{2} \\\\sqrt{\\\\log{\\\\left(\\\\frac{2}{delta} \\\\right)}}}{2 \\\\sqrt{n}}'
+    >>> radius.symbolic()
+    sqrt(2)*sqrt(log(2/delta))/(2*sqrt(n))
     """
 
     name: str
