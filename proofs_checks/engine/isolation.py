@@ -1,8 +1,8 @@
 """Run a function in a child process, with limits on each call's time and memory.
 
-A call that hangs, runs out of memory or kills its process becomes an exception in the parent; the next call gets a fresh child.
-Needs a POSIX system; the memory limit needs Linux. Works inside the workers of process pools, which may not start processes through
-``multiprocessing``.
+A call that hangs, runs out of memory or kills its process becomes an exception in the parent; the next call gets a
+fresh child. Needs a POSIX system; the memory limit needs Linux. Works inside the workers of process pools, which may
+not start processes through ``multiprocessing``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 StartMethod = Literal["fork", "spawn"]
 _LENGTH = struct.Struct("<Q")
+_READY = b"!"
+_STARTUP_SECONDS = 120.0  # imports of a spawned child are not the subject's time
 _TICK = 0.05  # seconds between looks at whether the child still lives
 _FORKING = threading.Lock()  # no other child of ours may inherit a half-made connection
 
 
-class SubjectFailure(RuntimeError):
+class SubjectFailure(RuntimeError):  # noqa: N818
     """The subject did not come to an answer within its limits, or ended its process."""
 
 
@@ -82,13 +84,15 @@ class Limits:
     seconds : float, optional
         Wall-clock time of a call; None for no limit.
     memory_bytes : int, optional
-        Address space beyond what the child holds when it starts; None for no limit. Counts what is reserved, used or not.
+        Address space beyond what the child holds when it starts; None for no limit. Counts what is reserved, used or
+        not.
     """
 
     seconds: float | None = 60.0
     memory_bytes: int | None = 2 * 2**30
 
     def __post_init__(self) -> None:
+        """Refuse limits that are not positive."""
         if self.seconds is not None and not 0 < self.seconds < float("inf"):
             raise ValueError(f"seconds must be positive and finite, or None, got {self.seconds!r}.")
         if self.memory_bytes is not None and (not isinstance(self.memory_bytes, int) or self.memory_bytes <= 0):
@@ -101,8 +105,8 @@ class Isolated(Generic[_Parameters, _Result]):
     Parameters
     ----------
     fn : callable
-        Under ``fork`` any callable, closures included. Under ``spawn`` a function that can be imported by its module and name.
-        Arguments and results must be picklable (they travel between parent and child, nothing is stored).
+        Under ``fork`` any callable, closures included. Under ``spawn`` a function that can be imported by its module
+        and name. Arguments and results must be picklable (they travel between parent and child, nothing is stored).
     limits : Limits
         What each call may use.
     start_method : {"fork", "spawn"}
@@ -116,8 +120,9 @@ class Isolated(Generic[_Parameters, _Result]):
     Notes
     -----
     A call raises the subject's own exception where that is picklable, with the child's traceback as a note; otherwise
-    :class:`SubjectRaised`. It raises :class:`SubjectHung`, :class:`SubjectOutOfMemory` or :class:`SubjectCrashed` when the limits or
-    the process end it. Standard output of the subject goes to standard error.
+    :class:`SubjectRaised`. It raises :class:`SubjectHung`, :class:`SubjectOutOfMemory` or :class:`SubjectCrashed` when
+    the limits or the process end it. Standard output of the subject goes to standard error. Arguments are copies: a
+    generator passed to the subject does not advance in the parent.
 
     Examples
     --------
@@ -151,7 +156,8 @@ class Isolated(Generic[_Parameters, _Result]):
                 raise
             if kind == "memory":
                 self._discard()
-                raise SubjectOutOfMemory(f"the subject exceeded its memory ({self._limits.memory_bytes} bytes): {payload}")
+                allowed = self._limits.memory_bytes
+                raise SubjectOutOfMemory(f"the subject exceeded its memory ({allowed} bytes): {payload}")
             if kind == "raised":
                 raise payload
             return cast(_Result, payload)
@@ -165,7 +171,9 @@ class Isolated(Generic[_Parameters, _Result]):
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """End the child."""
         self.close()
 
@@ -178,7 +186,7 @@ class Isolated(Generic[_Parameters, _Result]):
         Isolated.__init__(self, **state)
 
     def _ready_child(self) -> _Child:
-        """Return a living child started by this process and thread (the kernel ends a child with the thread that made it)."""
+        """Return a living child of this process and thread; the kernel ends a child with the thread that made it."""
         if self._child is not None and not self._child.usable():
             self._discard()
         if self._child is None:
@@ -200,6 +208,11 @@ class _Child:
         with _FORKING:
             self.pid, self._connection = start(fn, memory_bytes)
         self._finalizer = weakref.finalize(self, _end, os.getpid(), self.pid, self._connection)
+        try:
+            self._receive(len(_READY), time.monotonic() + _STARTUP_SECONDS)
+        except (TimeoutError, EOFError, ConnectionError):
+            self.end()
+            raise SubjectCrashed(f"the child process for {fn!r} could not start; see standard error.") from None
 
     def usable(self) -> bool:
         """Whether the child is ours, of this thread, and alive."""
@@ -218,7 +231,10 @@ class _Child:
             raise SubjectHung(f"the subject did not return within {seconds} seconds and was killed.") from None
         except (EOFError, ConnectionError):
             raise self._obituary() from None
-        kind, payload = pickle.loads(reply)
+        try:
+            kind, payload = pickle.loads(reply)
+        except Exception as error:
+            raise SubjectRaised(f"the subject's result cannot be unpickled: {type(error).__name__}: {error}") from None
         return kind, payload
 
     def end(self) -> None:
@@ -278,9 +294,10 @@ def _alive(pid: int) -> bool:
 
 
 def _end(owner: int, pid: int, connection: socket.socket, patience: float = 0.0) -> int | None:
-    """Kill a child with its process group and reap it, if we are its parent; return its own wait status if it had ended.
+    """Kill a child with its process group and reap it, if we are its parent.
 
-    ``patience`` is how many seconds it may take to end by itself, after it closed the connection.
+    ``patience`` is how many seconds it may take to end by itself, after it closed the connection; the wait status is
+    returned if it does.
     """
     connection.close()
     if os.getpid() != owner:
@@ -305,8 +322,7 @@ def _end(owner: int, pid: int, connection: socket.socket, patience: float = 0.0)
 
 def _fork(fn: Callable[..., Any], memory_bytes: int | None) -> tuple[int, socket.socket]:
     ours, theirs = socket.socketpair()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -328,8 +344,8 @@ def _fork(fn: Callable[..., Any], memory_bytes: int | None) -> tuple[int, socket
 def _spawn(fn: Callable[..., Any], memory_bytes: int | None) -> tuple[int, socket.socket]:
     ours, theirs = socket.socketpair()
     module, qualname = _importable_name(fn)
-    order = (sys.path, module, qualname, theirs.fileno(), memory_bytes, os.getpid())
-    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import _serve_spawned; _serve_spawned(*{order[1:]!r})"
+    order = (module, qualname, theirs.fileno(), memory_bytes, os.getpid())
+    program = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import _serve_spawned as s; s(*{order!r})"
     process = subprocess.Popen(
         [sys.executable, "-c", program], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, process_group=0
     )
@@ -357,6 +373,13 @@ def _importable_name(fn: Callable[..., Any]) -> tuple[str, str]:
     raise ValueError(f"fn must be importable by module and name under start_method 'spawn', got {fn!r}; use 'fork'.")
 
 
+def _flush() -> None:
+    """Write out what is buffered, so that it is written once."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
 # The child's side
 
 
@@ -377,14 +400,13 @@ def _serve(fn: Callable[..., Any], connection: socket.socket, memory_bytes: int 
     os.dup2(2, 1)
     memory = _MemoryLimit(memory_bytes)
     reader = connection.makefile("rb")
+    connection.sendall(_READY)
     while header := reader.read(_LENGTH.size):
         if len(header) < _LENGTH.size:
             break
         request = reader.read(_LENGTH.unpack(header)[0])
         reply = _answer(fn, request, memory)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
+        _flush()
         connection.sendall(_LENGTH.pack(len(reply)))
         connection.sendall(reply)
     os._exit(0)
@@ -437,7 +459,9 @@ class _MemoryLimit:
     def __enter__(self) -> None:
         self._set(self._cap)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._set(None)
 
     def _set(self, cap: int | None) -> None:
@@ -452,7 +476,7 @@ class _MemoryLimit:
 
 
 def _die_with(parent: int) -> None:
-    """Ask the kernel to end this process when the parent ends, so that a killed campaign leaves no hung subject behind."""
+    """Ask the kernel to end this process with its parent, so that a killed campaign leaves no hung subject."""
     if sys.platform != "linux":
         return
     import ctypes

@@ -74,7 +74,15 @@ class EvidenceBuilder:
         self._phases[phase] += PhaseCounts(instances, vacuous, violations, inside_rounding, errors, replicates)
 
     def slack(
-        self, clause: str, location: Location, slack: Any, left: Any = None, right: Any = None, *, instance: Any, scale: Any = None
+        self,
+        clause: str,
+        location: Location,
+        slack: Any,
+        left: Any = None,
+        right: Any = None,
+        *,
+        instance: Any,
+        scale: Any = None,
     ) -> None:
         """Record the slack of one instance; numbers may be floats, ints or Fractions.
 
@@ -147,7 +155,9 @@ class EvidenceBuilder:
         def extreme(among: Any, current: Extreme | None, sign: int) -> Extreme | None:
             index = int(np.argmin(sign * among))
             where = Location(phase, block, first_index + index)
-            return _new_extreme(current, canonical_number(among[index], clause), where, lambda: look_up(index), sign=sign)
+            return _new_extreme(
+                current, canonical_number(among[index], clause), where, lambda: look_up(index), sign=sign
+            )
 
         worst = extreme(values, record.worst_slack, 1)
         tightest = None

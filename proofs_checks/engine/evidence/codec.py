@@ -1,8 +1,8 @@
 """Values to JSON and back, over a closed set of types, exactly.
 
-JSON's own ``null``, ``true``, numbers, strings and arrays stand for ``None``, ``bool``, small ``int`` and finite ``float``,
-``str`` and ``list``. Everything else is an object whose key ``"!"`` names its type. Types are matched exactly: a subclass
-(masked array, named tuple, ordered dict) is refused, since what it adds would be lost.
+JSON's own ``null``, ``true``, numbers, strings and arrays stand for ``None``, ``bool``, small ``int`` and finite
+``float``, ``str`` and ``list``. Everything else is an object whose key ``"!"`` names its type. Types are matched
+exactly: a subclass (masked array, named tuple, ordered dict) is refused, since what it adds would be lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from whp.proofs_checks.engine.evidence.graphs import graph_parts, rebuild_graph
 from whp.proofs_checks.engine.evidence.recipes import ContentHash, Recipe
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MAX_BYTES = 2**20
 """Largest array, text or bytes object encoded as data."""
@@ -63,8 +63,9 @@ def encode(value: Any) -> Json:
     Parameters
     ----------
     value : object
-        None, bool, int, float, complex, str, bytes, Fraction, numpy scalar or array, tuple, list, dict, set, frozenset, networkx
-        graph, Recipe, ContentHash, and frozen dataclasses or enum members of an allowed namespace; nested at will.
+        None, bool, int, float, complex, str, bytes, Fraction, numpy scalar or array, tuple, list, dict, set,
+        frozenset, networkx graph, Recipe, ContentHash, and frozen dataclasses or enum members of an allowed namespace;
+        nested at will.
 
     Returns
     -------
@@ -153,7 +154,8 @@ def _encode(value: Any, path: str) -> Json:
         return _encode_dataclass(value, path)
     networkx: Any = sys.modules.get("networkx")
     if networkx is not None and isinstance(value, networkx.Graph):
-        return {_TAG: "graph", **{key: _encode(part, f"{path}.{key}") for key, part in graph_parts(value, path).items()}}
+        parts = graph_parts(value, path)
+        return {_TAG: "graph", **{key: _encode(part, f"{path}.{key}") for key, part in parts.items()}}
     raise TypeError(
         f"{path} has type {_type_name(type(value))}, which is not data; use plain values, arrays, a frozen dataclass "
         "of an allowed namespace, or a Recipe."
@@ -208,7 +210,9 @@ def _encode_tuple(value: tuple[Any, ...], path: str) -> Json:
 
 
 def _encode_dict(value: dict[Any, Any], path: str) -> Json:
-    items: list[Json] = [[_encode(key, f"key of {path}"), _encode(part, f"{path}[{key!r}]")] for key, part in value.items()]
+    items: list[Json] = [
+        [_encode(key, f"key of {path}"), _encode(part, f"{path}[{key!r}]")] for key, part in value.items()
+    ]
     return {_TAG: "dict", "items": items}
 
 
@@ -424,7 +428,7 @@ def _require_frozen(cls: Any) -> None:
 def _refuse_size(size: int, path: str, what: str) -> None:
     if size > MAX_BYTES:
         raise ValueError(
-            f"{path} is a {what} of {size} bytes, more than the {MAX_BYTES} kept as data; use a Recipe or a ContentHash."
+            f"{path} is a {what} of {size} bytes, over the {MAX_BYTES} kept as data; use a Recipe or a ContentHash."
         )
 
 

@@ -24,7 +24,7 @@ def graph_parts(graph: Any, path: str) -> dict[str, Any]:
 
     kind = type(graph).__name__
     if kind not in _KINDS or type(graph) is not getattr(networkx, kind):
-        raise TypeError(f"{path} is a graph of class {kind}, which is not data; convert it to networkx.Graph or DiGraph.")
+        raise TypeError(f"{path} is a graph of class {kind}, which is not data; convert it to a networkx.Graph.")
     edges: list[list[Any]] = []
     for tail, head in _insertion_order(graph):
         data = graph.get_edge_data(tail, head)
@@ -61,8 +61,8 @@ def rebuild_graph(parts: dict[str, Any]) -> Any:
 def _insertion_order(graph: Any) -> list[tuple[Any, Any]]:
     """Order the adjacent pairs so that adding them in turn gives every node its neighbours in the present order.
 
-    A pair is ready when it stands first in the queues of both its ends. Graphs built by networkx always have such an order;
-    for one whose tables were edited by hand the remaining pairs follow in the order of ``graph.edges``.
+    A pair is ready when it stands first in the queues of both its ends. Graphs built by networkx always have such an
+    order; for one whose tables were edited by hand the remaining pairs follow in the order of ``graph.edges``.
     """
     directed = graph.is_directed()
     out = {node: deque(neighbours) for node, neighbours in graph.adj.items()}

@@ -26,7 +26,8 @@ class Recipe:
     Parameters
     ----------
     name : str
-        Name given to :func:`recipe`; ``slug.name`` lets :func:`materialise` import ``whp.proofs_checks.slug`` by itself.
+        Name given to :func:`recipe`; ``slug.name`` lets :func:`materialise` import ``whp.proofs_checks.slug`` by
+        itself.
     parameters : Mapping[str, object]
         Keyword arguments of the builder; must be encodable.
     seed : int
@@ -46,6 +47,7 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Refuse malformed names and seeds; sort the parameters."""
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise ValueError(f"name of a Recipe must be dotted identifiers such as 'slug.table', got {self.name!r}.")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
@@ -76,6 +78,7 @@ class ContentHash:
     sha256: str
 
     def __post_init__(self) -> None:
+        """Refuse malformed names and hashes."""
         if not isinstance(self.loader, str) or not _NAME.fullmatch(self.loader):
             raise ValueError(f"loader of a ContentHash must be dotted identifiers, got {self.loader!r}.")
         if not isinstance(self.sha256, str) or not re.fullmatch(r"[0-9a-f]{64}", self.sha256):

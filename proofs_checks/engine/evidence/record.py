@@ -135,6 +135,7 @@ class Extreme:
     instance: Encoded | None = None
 
     def __post_init__(self) -> None:
+        """Bring the value to its canonical form."""
         object.__setattr__(self, "value", canonical_number(self.value, "value of an Extreme"))
 
     @property
@@ -158,7 +159,7 @@ class ClauseRecord:
 
     worst_slack: Extreme | None = None
     tightness: Extreme | None = None
-    relative_slack: SlackHistogram = SlackHistogram()
+    relative_slack: SlackHistogram = field(default_factory=SlackHistogram)
 
     def __add__(self, other: ClauseRecord) -> ClauseRecord:
         """Merge with the record of another shard."""
@@ -191,6 +192,7 @@ class EventCounts:
     events: int
 
     def __post_init__(self) -> None:
+        """Refuse impossible counts."""
         object.__setattr__(self, "delta", canonical_number(self.delta, "delta"))
         if not 0 <= self.events <= self.replicates:
             raise ValueError(f"events must be between 0 and replicates={self.replicates}, got {self.events}.")
@@ -224,6 +226,7 @@ class MeanCounts:
     counts: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        """Refuse impossible counts and ranges."""
         for name in ("low", "high", "claimed"):
             object.__setattr__(self, name, canonical_number(getattr(self, name), name))
         object.__setattr__(self, "counts", tuple(int(count) for count in self.counts))
@@ -270,6 +273,7 @@ class Violation:
     detail: str = ""
 
     def __post_init__(self) -> None:
+        """Bring the slack to its canonical form."""
         object.__setattr__(self, "slack", canonical_number(self.slack, "slack"))
 
     @property
@@ -325,6 +329,7 @@ class RateRow:
     location: Location
 
     def __post_init__(self) -> None:
+        """Bring the value to its canonical form."""
         object.__setattr__(self, "value", canonical_number(self.value, "value of a RateRow"))
 
     @property
@@ -336,8 +341,8 @@ class RateRow:
 class Evidence:
     """Everything one check-run established, as data.
 
-    Two shards of the same run are joined by :func:`merge`, which is associative and commutative to the last bit; equal evidence
-    has equal :meth:`canonical_bytes`.
+    Two shards of the same run are joined by :func:`merge`, which is associative and commutative to the last bit; equal
+    evidence has equal :meth:`canonical_bytes`.
 
     Parameters
     ----------
@@ -379,6 +384,7 @@ class Evidence:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
+        """Refuse another schema; sort what is kept, and keep the first few."""
         if self.schema != SCHEMA:
             raise ValueError(f"evidence has schema {self.schema}; this version reads schema {SCHEMA} only.")
         violations = sorted(self.violations, key=lambda violation: violation._order)[:KEPT_VIOLATIONS]
@@ -481,5 +487,3 @@ def _require_same(first: Any, second: Any, *names: str) -> None:
 def _short(value: Any) -> str:
     text = value.text if isinstance(value, Encoded) else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-

@@ -17,8 +17,8 @@ EDGES: tuple[float, ...] = tuple(float(f"{digit}e{power}") for power in range(-1
 class SlackHistogram:
     """Counts of relative slack (slack over the larger side) in fixed bins.
 
-    Bin 0 holds zero. Bin ``i > 0`` holds values from ``EDGES[i - 2]`` up to, not including, ``EDGES[i - 1]``; bin 1 what is smaller
-    and the last bin what is larger. Bin ``-i`` holds the negatives of bin ``i``.
+    Bin 0 holds zero. Bin ``i > 0`` holds values from ``EDGES[i - 2]`` up to, not including, ``EDGES[i - 1]``; bin 1
+    what is smaller and the last bin what is larger. Bin ``-i`` holds the negatives of bin ``i``.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ class SlackHistogram:
     counts: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
+        """Refuse impossible counts; sort them."""
         kept = tuple(sorted((int(number), int(count)) for number, count in self.counts if count))
         if any(count < 0 or abs(number) > len(EDGES) + 1 for number, count in kept):
             raise ValueError(f"counts must be nonnegative, in bins -{len(EDGES) + 1}..{len(EDGES) + 1}, got {kept!r}.")
