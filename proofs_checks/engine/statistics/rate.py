@@ -1,23 +1,25 @@
 r"""Measured growth over geometric sizes: a report, never a proof or a refutation.
 
-A claim "grows like ``size**a * log(size)**b``" says nothing at finite sizes, so the honest answer is a fitted exponent with its interval and sizes,
-``consistent`` or ``inconsistent`` with the claimed order. The declared power ``b`` of the logarithm is divided out, then a
-straight line is fitted by least squares,
+A claim "grows like ``size**a * log(size)**b``" says nothing at finite sizes, so the honest answer is a fitted
+exponent with its interval and sizes, ``consistent`` or ``inconsistent`` with the claimed order. The declared power
+``b`` of the logarithm is divided out, then a straight line is fitted by least squares,
 
 .. math:: \log v_i - b \log\log s_i = \text{const} + a \log s_i + r_i .
 
 Two uncertainties are told apart, and the interval is the wider of the two at either end:
 
-- *scatter around the line*, the usual ``t`` interval with ``n_sizes - 2`` degrees of freedom: it covers curvature (an order that has not set in yet);
+- *scatter around the line*, the usual ``t`` interval with ``n_sizes - 2`` degrees of freedom: it covers curvature
+  (an order that has not set in yet);
 - *noise of the replicates* (when there are at least two per size), carried to the slope by the delta method,
   with the degrees of freedom of Welch and Satterthwaite.
 
-Both are deterministic functions of the data: no resampling, hence no generator and nothing that a re-run could change.
-Counts must be counted, never timed.
+Both are deterministic functions of the data: no resampling, hence no generator and nothing that a re-run could
+change. Counts must be counted, never timed.
 
 References
 ----------
-.. [1] B. Welch, The generalization of "Student's" problem when several different population variances are involved, Biometrika 34, 1947.
+.. [1] B. Welch, The generalization of "Student's" problem when several different population variances are involved,
+   Biometrika 34, 1947.
 """
 
 from __future__ import annotations
@@ -138,12 +140,13 @@ def fit_rate(sizes: ArrayLike, values: ArrayLike, log_power: float = 0.0, confid
     """
     if not 0 < confidence < 1 or not math.isfinite(log_power):
         raise ValueError(
-            f"confidence must lie strictly between 0 and 1 and log_power be finite, got {confidence!r} and {log_power!r}"
+            f"confidence must lie between 0 and 1 and log_power be finite, got {confidence!r} and {log_power!r}"
         )
     size = _checked_sizes(sizes, log_power)
     measured, means = _checked_values(values, size)
     x = np.log(size)
     y = np.log(means) - (log_power * np.log(x) if log_power else 0.0)
+    y -= y[0]  # a constant cost becomes exactly 0
     centred = x - x.mean()
     weights = centred / (centred @ centred)  # slope = weights @ y
     exponent = float(weights @ y)
