@@ -104,7 +104,7 @@ def event_characteristic(
             alive = grown
         total += float(alive[boundary[n] :].sum())
         alive = alive[: boundary[n]]
-        rejected[i], before = total, n
+        rejected[i], before = min(total, 1.0), n
     return OperatingCharacteristic(looks, rejected)
 
 
@@ -218,7 +218,7 @@ def mean_characteristic(
         out = log_e_values_of_counts(support, counts, low, high, mean, side, grid_steps) >= threshold
         total += float(alive[k1[out], k2[out]].sum())
         alive[k1[out], k2[out]] = 0.0
-        rejected[i], before = total, n
+        rejected[i], before = min(total, 1.0), n
     return OperatingCharacteristic(looks, rejected)
 
 

@@ -69,7 +69,7 @@ def test_level_holds_for_any_blocks(blocks: int | list[int]) -> None:
 
 def test_power_meets_what_replicates_needed_promises() -> None:
     n = replicates_needed(0.05, 1e-10, 0.2, power=0.9)
-    assert power(0.05, 1e-10, n, 0.2, block=n) >= 0.9
+    assert 0.9 <= power(0.05, 1e-10, n, 0.2, block=n) <= 1
     assert power(0.05, 1e-10, n, 0.2) >= power(0.05, 1e-10, n, 0.2, block=n)
     reached = event_characteristic(0.05, 1e-10, n, 0.2).replicates_for(0.9)
     assert reached is not None
@@ -177,3 +177,7 @@ def test_distributions_must_be_distributions() -> None:
         mean_characteristic([0, 0.2, 0.4, 1], [0.25] * 4, 0, 1, 0.5, "at most", 0.05, 10)
     with pytest.raises(ValueError, match="declared range"):
         mean_characteristic([0, 2], [0.5, 0.5], 0, 1, 0.5, "at most", 0.05, 10)
+
+
+def test_power_is_a_probability() -> None:
+    assert power(0.05, 1e-10, 4096, 0.5, block=256) == 1.0

@@ -79,12 +79,14 @@ def test_same_data_same_report() -> None:
 @pytest.mark.parametrize(
     ("sizes", "values", "message"),
     [
-        ([1, 2], [1, 2], "at least three numbers"),
-        ([1, 2, 2], [1, 2, 3], "strictly increasing"),
+        ([1, 2], [1, 2], "at least three distinct"),
+        ([1, 2, 2], [1, 2, 3], "at least three distinct"),
+        ([[1, 2, 4]], [1, 2, 3], "sizes on one axis"),
+        ([], [], "at least three distinct"),
         ([0, 1, 2], [1, 2, 3], "above 0"),
         ([1, 2, math.inf], [1, 2, 3], "finite"),
-        ([1, 2, 4], [1, 2], r"shape \(3,\)"),
-        ([1, 2, 4], [[], [], []], r"shape \(3,\)"),
+        ([1, 2, 4], [1, 2], r"n=3 sizes on one axis, got \(2,\)"),
+        ([1, 2, 4], [[], [], []], r"got \(3, 0\)"),
         ([1, 2, 4], [1, 0, 3], r"positive mean at every size, got mean 0\.0 at size 2\.0"),
         ([1, 2, 4], [1, 2, math.nan], r"got mean nan at size 4\.0"),
         ([1, 2, 4], [[1, 1], [1, -3], [1, 1]], r"got mean -1\.0 at size 2\.0"),
@@ -93,6 +95,19 @@ def test_same_data_same_report() -> None:
 def test_measurements_without_a_rate_are_refused(sizes: list[float], values: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fit_rate(sizes, values)
+
+
+def test_rows_may_repeat_sizes_in_any_order() -> None:
+    rng = np.random.default_rng(1)
+    values = SIZES[:, None] * rng.exponential(size=(SIZES.size, 6))
+    rows, order = np.repeat(SIZES, 6), rng.permutation(6 * SIZES.size)
+    assert fit_rate(rows[order], values.ravel()[order]) == fit_rate(SIZES, values)
+
+
+def test_unequal_numbers_of_replicates_are_weighed_by_their_own_noise() -> None:
+    fit = fit_rate([1, 1, 2, 2, 2, 4, 4], [1, 1.2, 2, 2.2, 2.4, 4.4, 4.4])
+    assert fit.low < 1 < fit.high
+    assert fit.sizes == (1, 2, 4)
 
 
 def test_declarations_without_meaning_are_refused() -> None:
