@@ -160,7 +160,8 @@ def _summary(out: Console, report: Report) -> None:
         names = ", ".join(t.theorem.id for t in report.unexpected)
         out.print(Text(f"not as expected: {names}", style="bold red"))
     elif report.exit_status == 0:
-        out.print(Text("every verdict is the expected one", style="green"))
+        kept = "the subject kept every claim that was checked" if report.subjects else "every verdict is the expected one"
+        out.print(Text(kept, style="green"))
 
 
 def show_mutants(report: MutantsReport) -> None:

@@ -32,6 +32,7 @@ from whp.theory.core.registry import load_papers
 _STRUCTURED_BLOCK = 120
 _EXAMPLES_BLOCK = 4
 _RATE_REPLICATES = 3
+_ENDED_AT_MOST = 2  # observations ended by their limits before a block is given up
 
 
 @dataclass(frozen=True)
@@ -224,6 +225,7 @@ class _Run:
         self.block, self.form, self.subjects = block, form, subjects
         check = form.variant.check
         self.builder = EvidenceBuilder(check.theorem, check.name, block.seed, block.budget)
+        self._ended = 0  # observations that hung, ran out of memory or crashed
         self._isolated: Isolated | None = None
         if block.limits is not None:
             self._isolated = Isolated(self._observe_here, block.limits)
@@ -262,7 +264,13 @@ class _Run:
             outcome: Outcome = self._isolated(instance, index)
             return outcome
         except SubjectFailure as error:
+            self._ended += 1
             return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
+
+    @property
+    def _hopeless(self) -> bool:
+        """Whether to give the block up: each further hang would cost its whole time limit."""
+        return self._ended >= _ENDED_AT_MOST
 
     # slack checks
 
@@ -272,6 +280,8 @@ class _Run:
             recorded = self.form.examples[name]
             built = _built(self.block.check, self.block.mutant, self.block.seed, name)
             self._record(recorded, i, self._observe(built, i))
+            if self._hopeless:
+                return
 
     def _sampled(self) -> None:
         rng = stream(self.block.seed, *self.block.stream_names)
@@ -280,6 +290,8 @@ class _Run:
             return
         for i, instance in enumerate(self._drawn(rng)):
             self._record(instance, i, self._observe(materialise(instance), i))
+            if self._hopeless:
+                return
 
     def _drawn(self, rng: np.random.Generator) -> Iterator[Any]:
         if self.form.vectorised is None:
@@ -327,6 +339,8 @@ class _Run:
 
         def observe(instance: Any) -> tuple[bool, float]:
             nonlocal position
+            if self._hopeless:
+                return False, math.nan
             index, position = position, position + 1
             outcome = self._observe(materialise(instance), index)
             if outcome.status == "violated":
@@ -382,6 +396,8 @@ class _Run:
             if outcome.status == "error":
                 self.builder.count(self.block.phase, replicates=1)
                 self._fail(self._location(i), outcome.failure, recorded)
+                if self._hopeless:
+                    break
                 continue
             observation = outcome.observation
             self.builder.count(self.block.phase, replicates=1)

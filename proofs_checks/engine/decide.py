@@ -16,6 +16,7 @@ from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_L
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
+_ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 
 
@@ -41,7 +42,8 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
         return "refuted"
     if check.kind in ("event", "sample") and refuted_keys(evidence, fixed):
         return "refuted"
-    return "error" if evidence.total.errors >= 5 else None
+    ended = any(e.type in _ENDED for e in evidence.errors)
+    return "error" if evidence.total.errors >= 5 or ended else None
 
 
 def refuted_keys(evidence: Evidence, fixed: int) -> list[str]:
