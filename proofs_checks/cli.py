@@ -6,7 +6,6 @@ Nothing heavy is imported before a command needs it: a person waits for ``whp --
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,10 +30,6 @@ Jobs = Annotated[int, typer.Option(help="Worker processes; 0 takes one per proce
 Modules = Annotated[
     list[str] | None, typer.Option("--theorems", help="A module or .py file of your own that states theorems.")
 ]
-
-
-class _Refusal(Exception):
-    """A user's mistake, told in one line."""
 
 
 def _stop(message: object, status: int = 2) -> NoReturn:
@@ -345,4 +340,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

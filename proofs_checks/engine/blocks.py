@@ -226,7 +226,7 @@ class _Run:
         check = form.variant.check
         self.builder = EvidenceBuilder(check.theorem, check.name, block.seed, block.budget)
         self._ended = 0  # observations that hung, ran out of memory or crashed
-        self._isolated: Isolated | None = None
+        self._isolated: Isolated[[Any, int], Outcome] | None = None
         if block.limits is not None:
             self._isolated = Isolated(self._observe_here, block.limits)
 
@@ -261,8 +261,7 @@ class _Run:
         if self._isolated is None:
             return self._observe_here(instance, index)
         try:
-            outcome: Outcome = self._isolated(instance, index)
-            return outcome
+            return self._isolated(instance, index)
         except SubjectFailure as error:
             self._ended += 1
             return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
@@ -319,6 +318,10 @@ class _Run:
         for clause, (left, right, slack, bad) in zip(clauses, rows, strict=True):
             suspicious.update(int(i) for i in np.flatnonzero(bad))
             good = np.flatnonzero(~bad)
+
+            def instance_at(j: int, good: Any = good) -> Any:
+                return vectorised.pick(batch, int(good[j]))
+
             both = (None, None) if clause.relation == "==" else (left[good], right[good])
             self.builder.slacks(
                 clause.name,
@@ -326,7 +329,7 @@ class _Run:
                 self.block.index,
                 slack[good],
                 *both,
-                instance_at=lambda j, good=good: vectorised.pick(batch, int(good[j])),
+                instance_at=instance_at,
             )
         self.builder.count(self.block.phase, instances=self.block.size - len(suspicious))
         for i in sorted(suspicious):
@@ -484,4 +487,4 @@ def _global_state() -> tuple[Any, ...]:
     import random
 
     state = np.random.get_state(legacy=True)
-    return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index, union-attr]
+    return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index]

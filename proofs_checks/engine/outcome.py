@@ -196,9 +196,9 @@ def _redecide(
     mode = variant.check.redecide
     if isinstance(mode, OutputAsData):
         observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
-        replayed = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+        replayed: Mapping[str, Any] = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
     elif isinstance(mode, Generic):
-        observe, replayed = variant.observe, dict(guard(variant.check, subjects))
+        observe, replayed = variant.observe, guard(variant.check, subjects)
     else:
         return first
     try:

@@ -9,6 +9,7 @@ against the pinned version.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,7 +24,10 @@ class _Found(Exception):
 @contextlib.contextmanager
 def deterministic() -> Iterator[bool]:
     """Make hypothesis's stream a function of the seed; yields whether the shim took hold."""
-    from hypothesis.internal.conjecture import engine, providers
+    from hypothesis.internal.conjecture import engine
+    from hypothesis.internal.conjecture import providers as hypothesis_providers
+
+    providers: Any = hypothesis_providers  # private: not for the type checker
 
     try:
         empty = providers.Constants(integers=[], floats=[], bytes=[], strings=[])
@@ -65,8 +69,6 @@ def search(
         The smallest violating instance in hypothesis's order, and whether shrinking ended by itself; None without
         a violation.
     """
-    import math
-
     import hypothesis
     from hypothesis import HealthCheck, Phase, Verbosity
 
@@ -99,7 +101,7 @@ def search(
         suppress_health_check=list(HealthCheck),
         backend="hypothesis",
     )
-    test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))
+    test: Any = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))
     with deterministic():
         try:
             test()
