@@ -59,6 +59,7 @@ class Outcome:
     work: str
     note: str
     status: str
+    reason: str = ""
     ours: float = math.nan
     theirs: float = math.nan
     ratio: float = math.nan
@@ -70,7 +71,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """Whether we, rather than the peer or the machine, are to blame."""
-        return self.status.startswith(("ours failed", "unequal"))
+        return self.status in {"ours failed", "unequal answers"}
 
 
 def comparisons(only: str) -> Iterator[Comparison]:
@@ -172,14 +173,14 @@ def compare(comparison: Comparison, options: argparse.Namespace, console: Consol
             for side in ("theirs", "ours") if number % 2 else ("ours", "theirs"):
                 rounds[side].append(measure(*scripts[side], options))
     except SideFailedError as error:
-        blame = "ours failed" if side == "ours" else "peer missing"
-        return Outcome(peer=peer, status=f"{blame}: {error}", **described)
+        status = "ours failed" if side == "ours" else "peer missing"
+        return Outcome(peer=peer, status=status, reason=str(error), **described)
 
     peer = f"{peer} {rounds['theirs'][0]['version']}"
     difference = largest_difference(rounds["ours"][0]["answer"], rounds["theirs"][0]["answer"])
     if difference > case.tolerance:
-        status = f"unequal answers: they differ by {difference:.3g}, accepted {case.tolerance:.3g}"
-        return Outcome(peer=peer, status=status, difference=difference, **described)
+        reason = f"the answers differ by {difference:.3g}, accepted is {case.tolerance:.3g}"
+        return Outcome(peer=peer, status="unequal answers", reason=reason, difference=difference, **described)
     seconds = {side: [one["seconds"] for one in measured] for side, measured in rounds.items()}
     ratios = [b / a for a, b in zip(seconds["ours"], seconds["theirs"], strict=True)]
     return Outcome(
@@ -214,10 +215,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def plain(ratio: float) -> str:
+    """Three significant digits, never with an exponent."""
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
 def table(outcomes: list[Outcome]) -> Table:
     """Ratios first, then what they are made of."""
-    result = Table(title="Peers, one thread: their time over ours at equal answers", caption_justify="left")
-    for column in ("comparison", "peer", "ours", "theirs", "ratio (range)", "goal", "outcome"):
+    result = Table(title="Their time over ours at equal answers, one thread", padding=(0, 0), pad_edge=False)
+    for column in ("comparison", "peer", "ours", "theirs", "ratio", "range", "goal", "outcome"):
         result.add_column(column, overflow="fold")
     for row in outcomes:
         timed = not math.isnan(row.ratio)
@@ -226,7 +232,8 @@ def table(outcomes: list[Outcome]) -> Table:
             row.peer,
             duration(row.ours),
             duration(row.theirs),
-            f"{row.ratio:.3g} ({row.lowest:.3g} to {row.highest:.3g})" if timed else "",
+            plain(row.ratio) if timed else "",
+            f"{plain(row.lowest)}-{plain(row.highest)}" if timed else "",
             "" if row.goal is None else f"{row.goal:g}",
             row.status,
         )
@@ -266,7 +273,8 @@ def main() -> int:
         outcomes.append(compare(case, options, console))
     console.print(table(outcomes))
     for outcome in outcomes:
-        console.print(f"{outcome.name}: {outcome.work}. {outcome.note}".strip(), highlight=False)
+        parts = [f"{outcome.name}, {outcome.peer}: {outcome.work}", outcome.note, outcome.reason]
+        console.print(". ".join(part.rstrip(".") for part in parts if part), highlight=False, markup=False)
     if options.json:
         options.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1), encoding="utf-8")
     return int(any(outcome.failed for outcome in outcomes))
