@@ -1,0 +1,190 @@
+"""One check on one instance: run, watched, and re-decided exactly where floats cannot be trusted."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from whp.proofs_checks.engine.check import Check, Generic, OutputAsData, keyword_names
+from whp.proofs_checks.engine.exact import exactify
+from whp.proofs_checks.engine.observation import (
+    Clause,
+    Entry,
+    NotANumberError,
+    Observation,
+    Slack,
+    worst_entry,
+)
+from whp.proofs_checks.engine.subjects import Replayed, SubjectError, guard
+from whp.theory.core import Theorem
+
+Status = Literal["kept", "violated", "inside rounding", "vacuous", "error"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an observation could not be made, and whose fault it is."""
+
+    kind: str
+    message: str
+    trace: str
+    of_subject: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of a check on one instance showed.
+
+    ``entries`` holds the worst entry of each clause of a slack; empty for other observations.
+    """
+
+    status: Status
+    observation: Observation | None = None
+    entries: tuple[Entry, ...] = ()
+    failure: Failure | None = None
+    redecided: bool = False
+
+    @property
+    def worst(self) -> Entry | None:
+        """The violated entry that fails by most, or else the one closest to failing."""
+        return min(self.entries, key=lambda e: (not e.violated, not e.inside_rounding, e.slack), default=None)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A check as it is run: with its own function and assumptions, or a mutant's."""
+
+    check: Check
+    theorem: Theorem
+    observe: Callable[..., Any]
+    ignoring: tuple[str, ...] = ()
+    mutated: bool = False
+
+    @classmethod
+    def of(cls, check: Check, theorem: Theorem) -> Variant:
+        """Return the check itself."""
+        return cls(check, theorem, check.observe)
+
+    def tightened(self, factor: float) -> Variant:
+        """Return the claim with its right side multiplied by a factor (identities: perturbed by that relative amount)."""
+        if self.check.tighten is not None:
+            return replace(self, observe=self.check.tighten(factor), mutated=True)
+        inner = self.observe
+        takes = keyword_names(inner)
+
+        def observe(instance: Any, **keywords: Any) -> Any:
+            observation = inner(instance, **{k: v for k, v in keywords.items() if k in takes})
+            if not isinstance(observation, Slack):
+                return observation
+            return Slack(tuple(_tighten(c, factor) for c in observation.clauses))
+
+        return replace(self, observe=observe, mutated=True)
+
+    @property
+    def wants_rng(self) -> bool:
+        """Whether the function takes a generator."""
+        return self.check.random
+
+
+def _tighten(clause: Clause, factor: float) -> Clause:
+    right = np.asarray(clause.right, dtype=float)
+    if clause.relation == "==":
+        return replace(clause, right=right + np.maximum(np.abs(right), 1.0) * (1.0 - factor))
+    return replace(clause, right=right * factor, left=np.asarray(clause.left, dtype=float))
+
+
+def run_once(
+    variant: Variant, instance: Any, subjects: Mapping[str, Any], rng: np.random.Generator | None = None
+) -> Outcome:
+    """Run a check on one instance.
+
+    Parameters
+    ----------
+    variant : Variant
+        The check and which form of it.
+    instance : object
+        A built instance (recipes already materialised).
+    subjects : mapping
+        Subject by slot name, for every slot.
+    rng : numpy.random.Generator, optional
+        For checks that ask for one.
+
+    Returns
+    -------
+    Outcome
+        ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
+        check raised; else kept, violated or inside rounding (always kept for events, samples and costs).
+    """
+    check = variant.check
+    try:
+        for assumption in variant.theorem.assumptions:
+            if assumption.name not in variant.ignoring and not assumption.holds(instance):
+                return Outcome("vacuous")
+    except Exception as error:
+        return _failed(error)
+    record = isinstance(check.redecide, OutputAsData)
+    guarded = guard(check, subjects, record=record)
+    keywords: dict[str, Any] = dict(guarded)
+    if variant.wants_rng:
+        keywords["rng"] = rng
+    try:
+        observation = variant.observe(instance, **keywords)
+        outcome = _judge(observation)
+    except Exception as error:
+        return _failed(error)
+    if outcome.status == "violated" and not variant.wants_rng and _has_floats(outcome):
+        return _redecide(variant, instance, subjects, guarded, outcome)
+    return outcome
+
+
+def _judge(observation: Any) -> Outcome:
+    if not isinstance(observation, Slack):
+        return Outcome("kept", observation)
+    if not observation.clauses:
+        raise ValueError("a slack needs at least one clause")
+    entries = tuple(worst_entry(c) for c in observation.clauses)
+    if any(e.violated for e in entries):
+        return Outcome("violated", observation, entries)
+    if any(e.inside_rounding and e.clause.relation == "<=" for e in entries):
+        return Outcome("inside rounding", observation, entries)
+    return Outcome("kept", observation, entries)
+
+
+def _has_floats(outcome: Outcome) -> bool:
+    return any(e.violated and any(isinstance(v, float) for v in (e.left, e.right)) for e in outcome.entries)
+
+
+def _redecide(
+    variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any], first: Outcome
+) -> Outcome:
+    """Decide a float violation again as the check declares; an undecidable one is never a refutation."""
+    mode = variant.check.redecide
+    if isinstance(mode, OutputAsData):
+        observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
+        replayed = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+    elif isinstance(mode, Generic):
+        observe, replayed = variant.observe, dict(guard(variant.check, subjects))
+    else:
+        return first
+    try:
+        exact = _judge(observe(exactify(instance), **replayed))
+    except SubjectError as error:
+        return replace(first, status="inside rounding", failure=_failure(error))
+    except Exception as error:
+        return _failed(error)
+    return replace(exact, redecided=True)
+
+
+def _failed(error: Exception) -> Outcome:
+    return Outcome("error", failure=_failure(error))
+
+
+def _failure(error: Exception) -> Failure:
+    cause = error.__cause__ if isinstance(error, SubjectError) and error.__cause__ is not None else error
+    trace = "".join(traceback.format_exception(cause)[-3:])[-2000:]
+    of_subject = isinstance(error, SubjectError | NotANumberError)
+    return Failure(type(cause).__name__, str(error), trace, of_subject)
