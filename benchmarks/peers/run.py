@@ -51,27 +51,38 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one comparison came to; times are seconds a unit of work, medians over the rounds."""
+class Timing:
+    """Seconds a unit of work and their ratio, medians over the rounds, with the range of the ratio."""
 
-    name: str
-    peer: str
-    work: str
-    note: str
+    ours: float
+    theirs: float
+    ratio: float
+    lowest: float
+    highest: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one comparison came to; without a timing, `reason` says why."""
+
+    comparison: Comparison
+    version: str
     status: str
     reason: str = ""
-    ours: float = math.nan
-    theirs: float = math.nan
-    ratio: float = math.nan
-    lowest: float = math.nan
-    highest: float = math.nan
-    difference: float = math.nan
-    goal: float | None = None
+    timing: Timing | None = None
 
     @property
     def failed(self) -> bool:
         """Whether we, rather than the peer or the machine, are to blame."""
         return self.status in {"ours failed", "unequal answers"}
+
+    def record(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        case = self.comparison
+        described = {"name": case.name, "package": case.package, "version": self.version, "work": case.work}
+        timing = asdict(self.timing) if self.timing else {}
+        return {**described, "goal": case.goal, "status": self.status, "reason": self.reason, **timing}
 
 
 def comparisons(only: str) -> Iterator[Comparison]:
@@ -157,43 +168,32 @@ def largest_difference(ours: list[float], theirs: list[float]) -> float:
     return math.inf if any(map(math.isnan, differences)) else max(differences, default=0.0)
 
 
-def compare(comparison: Comparison, options: argparse.Namespace, console: Console) -> Outcome:
+def compare(case: Comparison, options: argparse.Namespace, console: Console) -> Outcome:
     """Time both sides in alternating processes, the first to go changing from round to round."""
-    case, peer = comparison, comparison.package
-    described = {"name": case.name, "work": case.work, "note": case.note, "goal": case.goal}
     rounds: dict[str, list[dict[str, Any]]] = {"ours": [], "theirs": []}
     side = "theirs"
     try:
-        theirs = interpreter(case.environment, console)
         scripts = {
+            "theirs": (interpreter(case.environment, console), case.folder / case.theirs, case.package),
             "ours": (Path(sys.executable), case.folder / case.ours, "whp"),
-            "theirs": (theirs, case.folder / case.theirs, case.package),
         }
         for number in range(options.rounds):
             for side in ("theirs", "ours") if number % 2 else ("ours", "theirs"):
                 rounds[side].append(measure(*scripts[side], options))
     except SideFailedError as error:
-        status = "ours failed" if side == "ours" else "peer missing"
-        return Outcome(peer=peer, status=status, reason=str(error), **described)
+        return Outcome(case, "", "ours failed" if side == "ours" else "peer missing", str(error))
 
-    peer = f"{peer} {rounds['theirs'][0]['version']}"
+    version = rounds["theirs"][0]["version"] or ""
     difference = largest_difference(rounds["ours"][0]["answer"], rounds["theirs"][0]["answer"])
     if difference > case.tolerance:
         reason = f"the answers differ by {difference:.3g}, accepted is {case.tolerance:.3g}"
-        return Outcome(peer=peer, status="unequal answers", reason=reason, difference=difference, **described)
-    seconds = {side: [one["seconds"] for one in measured] for side, measured in rounds.items()}
-    ratios = [b / a for a, b in zip(seconds["ours"], seconds["theirs"], strict=True)]
-    return Outcome(
-        peer=peer,
-        status=judgement(statistics.median(ratios), case.goal),
-        ours=statistics.median(seconds["ours"]),
-        theirs=statistics.median(seconds["theirs"]),
-        ratio=statistics.median(ratios),
-        lowest=min(ratios),
-        highest=max(ratios),
-        difference=difference,
-        **described,
-    )
+        return Outcome(case, version, "unequal answers", reason)
+    ours, theirs = ([one["seconds"] for one in rounds[side]] for side in ("ours", "theirs"))
+    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+    ratio = statistics.median(ratios)
+    medians = statistics.median(ours), statistics.median(theirs)
+    timing = Timing(*medians, ratio, min(ratios), max(ratios), difference)
+    return Outcome(case, version, judgement(ratio, case.goal), timing=timing)
 
 
 def judgement(ratio: float, goal: float | None) -> str:
@@ -207,8 +207,6 @@ def judgement(ratio: float, goal: float | None) -> str:
 
 def duration(seconds: float) -> str:
     """Three significant digits in the unit that fits."""
-    if math.isnan(seconds):
-        return ""
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"
@@ -216,7 +214,7 @@ def duration(seconds: float) -> str:
 
 
 def plain(ratio: float) -> str:
-    """Three significant digits, never with an exponent."""
+    """Three significant digits or more, never with an exponent."""
     return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
@@ -226,17 +224,13 @@ def table(outcomes: list[Outcome]) -> Table:
     for column in ("comparison", "peer", "ours", "theirs", "ratio", "range", "goal", "outcome"):
         result.add_column(column, overflow="fold")
     for row in outcomes:
-        timed = not math.isnan(row.ratio)
-        result.add_row(
-            row.name,
-            row.peer,
-            duration(row.ours),
-            duration(row.theirs),
-            plain(row.ratio) if timed else "",
-            f"{plain(row.lowest)}-{plain(row.highest)}" if timed else "",
-            "" if row.goal is None else f"{row.goal:g}",
-            row.status,
-        )
+        case, timed = row.comparison, row.timing
+        measured = ["", "", "", ""]
+        if timed:
+            measured = [duration(timed.ours), duration(timed.theirs), plain(timed.ratio)]
+            measured.append(f"{plain(timed.lowest)}-{plain(timed.highest)}")
+        goal = "" if case.goal is None else f"{case.goal:g}"
+        result.add_row(case.name, f"{case.package} {row.version}", *measured, goal, row.status)
     return result
 
 
@@ -273,10 +267,11 @@ def main() -> int:
         outcomes.append(compare(case, options, console))
     console.print(table(outcomes))
     for outcome in outcomes:
-        parts = [f"{outcome.name}, {outcome.peer}: {outcome.work}", outcome.note, outcome.reason]
+        case = outcome.comparison
+        parts = [f"{case.name}, {case.package}: {case.work}", case.note, outcome.reason]
         console.print(". ".join(part.rstrip(".") for part in parts if part), highlight=False, markup=False)
     if options.json:
-        options.json.write_text(json.dumps([asdict(outcome) for outcome in outcomes], indent=1), encoding="utf-8")
+        options.json.write_text(json.dumps([outcome.record() for outcome in outcomes], indent=1), encoding="utf-8")
     return int(any(outcome.failed for outcome in outcomes))
 
 
