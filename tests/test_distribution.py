@@ -1,5 +1,6 @@
 """What a user installs: real files in place of the links, with types and templates."""
 
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,9 +15,13 @@ FOLDERS = ("theory", "algorithms", "proofs_checks", "experiments")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the source distribution and the wheel made from it."""
-    out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    """Folder with the source distribution and the wheel made from it, built from a copy: tests run side by side."""
+    copy, out = tmp_path_factory.mktemp("whp") / "whp", tmp_path_factory.mktemp("dist")
+    for folder in (*FOLDERS, "src"):
+        shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy / name)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     return out
