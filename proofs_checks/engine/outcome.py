@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any, Literal
 
 import numpy as np
@@ -22,12 +24,14 @@ from whp.proofs_checks.engine.observation import (
 from whp.proofs_checks.engine.subjects import Replayed, SubjectError, guard
 from whp.theory.core import Theorem
 
+_KEPT_FRAMES, _KEPT_LETTERS = 5, 2000
+
 Status = Literal["kept", "violated", "inside rounding", "vacuous", "error"]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an observation could not be made, and whose fault it is."""
+    """Why an observation could not be made, and whose fault it is; free of paths and addresses."""
 
     kind: str
     message: str
@@ -185,6 +189,7 @@ def _failed(error: Exception) -> Outcome:
 
 def _failure(error: Exception) -> Failure:
     cause = error.__cause__ if isinstance(error, SubjectError) and error.__cause__ is not None else error
-    trace = "".join(traceback.format_exception(cause)[-3:])[-2000:]
-    of_subject = isinstance(error, SubjectError | NotANumberError)
-    return Failure(type(cause).__name__, str(error), trace, of_subject)
+    frames = traceback.extract_tb(cause.__traceback__)[-_KEPT_FRAMES:]
+    trace = "\n".join(f"{PurePath(f.filename).name}:{f.lineno} {f.name}" for f in frames)
+    message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", str(error))[:_KEPT_LETTERS]
+    return Failure(type(cause).__name__, message, trace, isinstance(error, SubjectError | NotANumberError))

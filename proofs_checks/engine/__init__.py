@@ -1,0 +1,1 @@
+"""The engine: decides checks and proofs, keeps their evidence; knows no paper."""
