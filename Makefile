@@ -10,7 +10,7 @@ export OMP_NUM_THREADS = 1
 export OPENBLAS_NUM_THREADS = 1
 export MKL_NUM_THREADS = 1
 
-.PHONY: help verify test lint format types imports unit bench bench-peers docs dist constraints clean
+.PHONY: help verify test lint format types imports unit bench bench-peers docs dist constraints lowest clean
 
 help:
 	@echo "make verify       decide every theorem and write $(REPORT)"
@@ -18,7 +18,7 @@ help:
 	@echo "make lint | format | types | imports | unit   the parts of it"
 	@echo "make bench        our benchmarks, one thread"
 	@echo "make bench-peers  ours against other libraries, in environments of their own"
-	@echo "make docs | dist | constraints | clean"
+	@echo "make docs | dist | constraints | lowest | clean"
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +38,7 @@ $(VENV)/.test: $(VENV)/.base
 	touch $(VENV)/.verify $@
 
 verify: $(VENV)/.verify
+	@mkdir -p $(dir $(REPORT))
 	$(BIN)/whp verify --report $(REPORT)
 
 test: lint types imports unit
@@ -63,7 +64,7 @@ unit: $(VENV)/.test
 	{ $(BIN)/coverage combine -q && $(BIN)/coverage report; } || status=$$?; exit $$status
 
 bench: $(VENV)/.test
-	$(BIN)/python -m pytest benchmarks --benchmark-only
+	$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-sort=name --benchmark-columns=min,median,max,rounds
 
 bench-peers: $(VENV)/.test
 	$(BIN)/python benchmarks/peers/run.py
@@ -83,6 +84,14 @@ constraints:
 	{ head -n 1 constraints.txt; build/newest/bin/pip freeze --all --exclude-editable | sed 's/+cpu$$//' | sort -f; } \
 	  > build/constraints.txt
 	mv build/constraints.txt constraints.txt
+
+# The tests of the core against the lowest versions that pyproject.toml admits.
+lowest:
+	rm -rf build/lowest && $(PYTHON) -m venv build/lowest
+	sed -nE '/^dependencies/,/^]/s/^ *"([a-z0-9-]+)>=([0-9.]+)",?$$/\1==\2/p' pyproject.toml > build/lowest.txt
+	build/lowest/bin/pip install -qq --upgrade pip setuptools
+	build/lowest/bin/pip install -qq -c build/lowest.txt --no-build-isolation -e '.[smt]' pytest pytest-xdist
+	build/lowest/bin/python -m pytest -n $(JOBS) tests/theory tests/proofs_checks src/whp/theory src/whp/proofs_checks README.md
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist site docs/generated .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache \
