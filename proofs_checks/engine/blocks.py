@@ -19,7 +19,7 @@ from whp.proofs_checks.engine.budget import BLOCK, Budget
 from whp.proofs_checks.engine.check import Check, Mutant, Vectorised, keyword_names
 from whp.proofs_checks.engine.environment import single_thread
 from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Location, materialise
-from whp.proofs_checks.engine.isolation import Isolated, IsolationError, Limits
+from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
 from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, run_once
 from whp.proofs_checks.engine.registry import find_check
@@ -261,7 +261,7 @@ class _Run:
         try:
             outcome: Outcome = self._isolated(instance, index)
             return outcome
-        except IsolationError as error:
+        except SubjectFailure as error:
             return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
 
     # slack checks

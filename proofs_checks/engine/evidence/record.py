@@ -18,7 +18,7 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("examples", "adversarial", "sampled", "structured", "replicates")
+PHASES = ("examples", "structured", "sampled", "replicates", "sizes")
 """Order in which phases count as earlier; other names follow these in alphabetical order."""
 
 KEPT_VIOLATIONS = 5
@@ -217,6 +217,8 @@ class MeanCounts:
         Claimed bound on its mean.
     counts : tuple of int
         Samples in each of the equal bins from low to high.
+    relation : {"<=", ">=", "=="}
+        How the mean is claimed to stand to ``claimed``.
     """
 
     instance: Encoded
@@ -242,7 +244,7 @@ class MeanCounts:
 
     def __add__(self, other: MeanCounts) -> MeanCounts:
         """Add the counts of another shard on the same instance."""
-        _require_same(self, other, "instance", "low", "high", "claimed")
+        _require_same(self, other, "instance", "low", "high", "claimed", "relation")
         if len(self.counts) != len(other.counts):
             raise ValueError(f"cannot merge histograms of {len(self.counts)} and {len(other.counts)} bins.")
         return replace(self, counts=tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
