@@ -312,7 +312,9 @@ def experiment(
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path(".whp/experiments"),
-    option: Annotated[list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")
+    ] = None,
 ) -> None:
     """Run a paper's experiment on real data: tables and figures beside the paper's numbers."""
     with _errors():

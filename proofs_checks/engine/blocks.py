@@ -158,7 +158,10 @@ class Form:
         if vectorised is None and mutant.observe is None and mutant.instances is None:
             vectorised = check.vectorised
         broken = replace(
-            variant, observe=mutant.observe or check.observe, ignoring=mutant.ignoring, mutated=mutant.observe is not None
+            variant,
+            observe=mutant.observe or check.observe,
+            ignoring=mutant.ignoring,
+            mutated=mutant.observe is not None,
         )
         return cls(broken, mutant.instances or check.instances, vectorised, mutant.subjects)
 
@@ -212,10 +215,9 @@ def run_block(block: Block, subjects: Mapping[str, Any] | None = None) -> Eviden
     form = Form.of(check, block.mutant)
     given = {k: resolve(v) if isinstance(v, str) else v for k, v in (subjects or {}).items()}
     filled = {**fill_slots(check, given), **form.subjects}
-    with single_thread():
-        with _Run(block, form, filled) as run:
-            run.go()
-            return run.builder.build()
+    with single_thread(), _Run(block, form, filled) as run:
+        run.go()
+        return run.builder.build()
 
 
 class _Run:
@@ -392,7 +394,9 @@ class _Run:
         before = _global_state()
         for i in range(self.block.size):
             outcome = self._observe(built, i)
-            self.builder.count(self.block.phase, instances=int(self.block.index < len(self.form.fixed(self.block.seed)) and i == 0))
+            self.builder.count(
+                self.block.phase, instances=int(self.block.index < len(self.form.fixed(self.block.seed)) and i == 0)
+            )
             if outcome.status == "vacuous":
                 self.builder.count(self.block.phase, replicates=1, vacuous=1)
                 continue
@@ -405,9 +409,13 @@ class _Run:
             observation = outcome.observation
             self.builder.count(self.block.phase, replicates=1)
             if not isinstance(observation, Event | Sample):
-                raise TypeError(f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}")
+                raise TypeError(
+                    f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}"
+                )
             if isinstance(observation, Sample) and not observation.low <= observation.value <= observation.high:
-                message = f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
+                message = (
+                    f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
+                )
                 self._fail(self._location(i), Failure("OutOfRange", message, "", True), recorded)
                 continue
             seen.append(observation)
@@ -486,5 +494,5 @@ def _says_nothing(outcome: Outcome) -> bool:
 def _global_state() -> tuple[Any, ...]:
     import random
 
-    state = np.random.get_state(legacy=True)
+    state = np.random.get_state(legacy=True)  # noqa: NPY002 - looked at, never used
     return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index]

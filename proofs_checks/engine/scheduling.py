@@ -44,7 +44,9 @@ class Run:
     def evidence(self) -> Evidence:
         """Merged evidence of the deciding prefix."""
         first = self.blocks[0] if self.blocks else None
-        empty = Evidence.empty(self.check.theorem, self.check.name, first.seed if first else 0, first.budget if first else "")
+        empty = Evidence.empty(
+            self.check.theorem, self.check.name, first.seed if first else 0, first.budget if first else ""
+        )
         return empty if self.prefix.state.evidence is None else self.prefix.state.evidence
 
 
@@ -158,7 +160,9 @@ class Pool:
 
     def _recover(self) -> None:
         if self._rebuild is None:
-            raise BrokenExecutor("the executor broke and cannot be rebuilt; what was computed is in the evidence so far")
+            raise BrokenExecutor(
+                "the executor broke and cannot be rebuilt; what was computed is in the evidence so far"
+            )
         lost = list(self._futures.items())
         self._futures.clear()
         for future, (run, index) in lost:

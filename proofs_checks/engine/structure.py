@@ -17,7 +17,7 @@ MAX_SHRINKS = 400  # successful shrinks; each costs a handful of observations
 MAX_SHRINK_CALLS = 3000  # observations made while shrinking; further ones are waved through
 
 
-class _Found(Exception):
+class _FoundError(Exception):
     """Raised inside hypothesis to mark an interesting example."""
 
 
@@ -84,7 +84,7 @@ def search(
         violated, slack = observe(instance)
         if violated:
             smallest[:] = [instance]  # hypothesis only tries smaller ones from now on
-            raise _Found
+            raise _FoundError
         if math.isfinite(slack) and not smallest:
             hypothesis.target(-slack, label="slack")
 
@@ -101,11 +101,11 @@ def search(
         suppress_health_check=list(HealthCheck),
         backend="hypothesis",
     )
-    test: Any = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))
+    test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))  # type: ignore[no-untyped-call]
     with deterministic():
         try:
             test()
-        except _Found:
+        except _FoundError:
             pass
         except Exception as error:
             if not smallest or not _is_flaky(error):

@@ -75,7 +75,9 @@ def check_signature(slot: Slot, subject: Any) -> None:
     try:
         signature.bind(*slot.parameters)
     except TypeError as error:
-        raise SubjectError(f"slot {slot.name} is called as {slot.signature}; the subject is {signature}: {error}") from None
+        raise SubjectError(
+            f"slot {slot.name} is called as {slot.signature}; the subject is {signature}: {error}"
+        ) from None
 
 
 @dataclass
@@ -87,6 +89,7 @@ class Guarded:
     calls: list[tuple[tuple[Any, ...], Any]] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call the subject and look at what it returns."""
         try:
             output = self.subject(*arguments, **keywords)
         except Exception as error:
@@ -116,6 +119,7 @@ class Replayed:
     position: int = field(default=0)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Give back the next output."""
         if self.position >= len(self.outputs):
             raise SubjectError("the exact re-decision calls the subject more often than the check did")
         self.position += 1
