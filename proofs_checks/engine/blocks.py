@@ -31,6 +31,7 @@ from whp.theory.core.registry import load_papers
 
 _STRUCTURED_BLOCK = 120
 _EXAMPLES_BLOCK = 4
+_SHRINKING = 1_000_000  # index of the block that is run after a refutation, beyond those of any budget
 _RATE_REPLICATES = 3
 _ENDED_AT_MOST = 2  # observations ended by their limits before a block is given up
 
@@ -117,6 +118,13 @@ def plan(
         return [block("sizes", i, i, _RATE_REPLICATES if check.random else 1) for i in range(fixed)]
     sizes = _pieces(budget.count("replicates", check), max(8, round(BLOCK / check.cost)))
     return [block("replicates", c * fixed + i, i, n) for c, n in enumerate(sizes) for i in range(fixed)]
+
+
+def shrinking_block(block: Block) -> Block | None:
+    """One block of structured search after a refutation by a named or drawn instance; None without a strategy."""
+    if Form.of(find_check(block.check), block.mutant).instances.strategy is None:
+        return None
+    return replace(block, phase="structured", index=_SHRINKING, first=0, size=4 * _STRUCTURED_BLOCK)
 
 
 def _pieces(total: int, size: int) -> list[int]:

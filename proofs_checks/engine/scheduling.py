@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Block, run_block
+from whp.proofs_checks.engine.blocks import Block, run_block, shrinking_block
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import decided
 from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Location, merge
@@ -39,6 +39,15 @@ class Run:
     def finished(self) -> bool:
         """Whether the evidence is complete or already decides."""
         return self.prefix.state.decision is not None or self.prefix.state.blocks == len(self.blocks)
+
+    @property
+    def shrinking(self) -> Run | None:
+        """A run of one more block of structured search, when a refutation has no shrunk instance yet."""
+        found = self.evidence.violations
+        if not found or any(v.location.phase == "structured" for v in found):
+            return None
+        block = shrinking_block(self.blocks[0])
+        return None if block is None else Run(self.check, [block], self.fixed, self.subjects)
 
     @property
     def evidence(self) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -15,6 +15,7 @@ from whp.proofs_checks.engine.budget import Budget, seconds
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.control import control_of
 from whp.proofs_checks.engine.decide import verdict
+from whp.proofs_checks.engine.evidence import Evidence, merge
 from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
@@ -140,15 +141,26 @@ def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budg
     if subjects and not runs and not any(r.verdict.kind is Kind.ERROR for r in reports.values()):
         slots = sorted({s.name for _, c in bound for s in c.slots})
         raise ValueError(f"no chosen check has all of the slots {sorted(subjects)}; the slots here are {slots}")
-    execute([r for _, r in runs], settings)
-    for check, run in runs:
-        judged = verdict(check, run.evidence, run.fixed, check.instances.scope)
-        control = control_of(check, run.evidence, run.fixed, subjects, settings.seed) if subjects else None
-        reports[check.id] = CheckReport(check, judged, run.evidence, control=control, subjects=_names(subjects))
+    for check, run, evidence in _complete(runs, settings):
+        judged = verdict(check, evidence, run.fixed, check.instances.scope)
+        control = control_of(check, evidence, run.fixed, subjects, settings.seed) if subjects else None
+        reports[check.id] = CheckReport(check, judged, evidence, control=control, subjects=_names(subjects))
     theorems = tuple(
         _theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects)) for t in chosen
     )
     return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
+
+
+def _complete(
+    runs: Sequence[tuple[Check, Run]], settings: _Settings
+) -> Iterator[tuple[Check, Run, Evidence]]:
+    """Run everything, then search for smaller instances where a refutation has none."""
+    execute([r for _, r in runs], settings)
+    shrinking = {id(run): more for _, run in runs if (more := run.shrinking) is not None}
+    execute(list(shrinking.values()), settings)
+    for check, run in runs:
+        more = shrinking.get(id(run))
+        yield check, run, run.evidence if more is None else merge(run.evidence, more.evidence)
 
 
 def _names(subjects: Mapping[str, Any]) -> dict[str, str]:
