@@ -21,7 +21,7 @@ from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
 from whp.proofs_checks.engine.scheduling import Pool, Progress, Run, run_here
-from whp.proofs_checks.engine.subjects import SubjectError, check_signature, reference_to, resolve
+from whp.proofs_checks.engine.subjects import SubjectError, check_signature, name_of, reference_to, resolve
 from whp.proofs_checks.engine.verdict import Kind, Verdict, worst
 from whp.theory.core import Theorem
 from whp.theory.core.registry import load_papers
@@ -151,9 +151,7 @@ def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budg
     return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
 
 
-def _complete(
-    runs: Sequence[tuple[Check, Run]], settings: _Settings
-) -> Iterator[tuple[Check, Run, Evidence]]:
+def _complete(runs: Sequence[tuple[Check, Run]], settings: _Settings) -> Iterator[tuple[Check, Run, Evidence]]:
     """Run everything, then search for smaller instances where a refutation has none."""
     execute([r for _, r in runs], settings)
     shrinking = {id(run): more for _, run in runs if (more := run.shrinking) is not None}
@@ -164,7 +162,7 @@ def _complete(
 
 
 def _names(subjects: Mapping[str, Any]) -> dict[str, str]:
-    return {k: v if isinstance(v, str) else (reference_to(v) or repr(v)) for k, v in subjects.items()}
+    return {k: v if isinstance(v, str) else name_of(v) for k, v in subjects.items()}
 
 
 def _not_run(check: Check, subjects: Mapping[str, Any]) -> Verdict | None:
