@@ -189,8 +189,8 @@ def _stacked(names: tuple[str, ...], weights: Mapping[str, FloatArray], batch: i
     if not (full.min(initial=0.0) >= 0.0 and full.max(initial=0.0) < np.inf):
         g, state, row = (int(i) for i in np.argwhere(~(np.isfinite(full) & (full >= 0)))[0])
         raise ValueError(
-            f"evidence weights must be finite and non-negative, got {float(full[g, state, row])!r} for state {state} of "
-            f"{names[g]!r}" + (f" in row {row}" if full.shape[-1] > 1 else "")
+            f"evidence weights must be finite and non-negative, got {float(full[g, state, row])!r} for state {state} "
+            f"of {names[g]!r}" + (f" in row {row}" if full.shape[-1] > 1 else "")
         )
     return full
 
@@ -203,7 +203,7 @@ def _watch(run: _Run, slot: int, low: float, high: float) -> None:
     value = run.slots[slot]
     assert value is not None
     smallest, largest = _positive_range(value)
-    if -_RESCALE / 2 < smallest and largest < _RESCALE / 2:
+    if smallest > -_RESCALE / 2 and largest < _RESCALE / 2:
         run.low[slot], run.high[slot] = smallest, largest
         return
     run.slots[slot], run.low[slot] = _rescaled(run, value)
@@ -298,7 +298,7 @@ def _contracted(step: Contraction, product: FloatArray) -> FloatArray:
         # Three axes, not four: numpy's matmul leaves BLAS when it has two stacking axes.
         stacked = step.table.reshape(members * a, -1, k)
         out = np.matmul(stacked, product.reshape(members * a, k, r * batch))  # (members * a, l, r * batch)
-    return out.reshape(members, *step.out_shape, batch)
+    return np.asarray(out).reshape(members, *step.out_shape, batch)
 
 
 def _single_marginals_chunk(
@@ -553,9 +553,7 @@ def most_probable_states(
     return _traced_back(plan, choices, batch), best
 
 
-def _traced_back(
-    plan: EliminationPlan, choices: list[NDArray[np.int64]], batch: int
-) -> dict[str, NDArray[np.int64]]:
+def _traced_back(plan: EliminationPlan, choices: list[NDArray[np.int64]], batch: int) -> dict[str, NDArray[np.int64]]:
     states: dict[str, NDArray[np.int64]] = {}
     rows = np.arange(batch)
     for step, choice in zip(reversed(plan.contractions), reversed(choices), strict=True):

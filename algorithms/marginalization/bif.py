@@ -14,7 +14,9 @@ from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNo
 __all__ = ["parse_bif"]
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_VARIABLE = re.compile(r'variable\s+"?([^\s"{]+)"?\s*\{[^{}]*?discrete\s*\[\s*(\d+)\s*\]\s*\{([^}]*)\}[^{}]*\}', re.DOTALL)
+_VARIABLE = re.compile(
+    r'variable\s+"?([^\s"{]+)"?\s*\{[^{}]*?discrete\s*\[\s*(\d+)\s*\]\s*\{([^}]*)\}[^{}]*\}', re.DOTALL
+)
 _PROBABILITY = re.compile(r"probability\s*\(([^)]*)\)\s*\{(.*?)\}", re.DOTALL)
 _ROW = re.compile(r"\(([^)]*)\)\s*([^;]*);")
 _TABLE = re.compile(r"\btable\b([^;]*);")
@@ -29,7 +31,8 @@ def parse_bif(text: str, *, row_tolerance: float = 1e-4) -> BayesianNetwork:
     text : str
         Contents of a ``.bif`` file.
     row_tolerance : float, optional
-        Published tables are printed with few digits; rows whose sum is within this of one are rescaled to one, others refused.
+        Published tables are printed with few digits; rows whose sum is within this of one are rescaled to one,
+        others refused.
 
     Returns
     -------
@@ -112,5 +115,7 @@ def _rescaled(values: NDArray[np.float64], name: str, row_tolerance: float) -> N
         total = float(values[index].sum())
         if not abs(total - 1.0) <= row_tolerance:
             problem = "is missing" if np.isnan(total) else f"sums to {total:.9g}"
-            raise ValueError(f"row {index} of the table of {name!r} {problem}; rows must sum to 1 within {row_tolerance:g}")
+            raise ValueError(
+                f"row {index} of the table of {name!r} {problem}; rows must sum to 1 within {row_tolerance:g}"
+            )
     return np.asarray(values / values.sum(axis=-1, keepdims=True))

@@ -117,7 +117,8 @@ def fit_naive_bayes(
         np.column_stack([labelled, features]), [int(labelled.max()) + 1, *sizes], [class_name, *labels], pseudocount
     )
     return BayesianNetwork(
-        _fitted_node(table, sizes, labels, column, [0] if column else [], pseudocount) for column in range(table.shape[1])
+        _fitted_node(table, sizes, labels, column, [0] if column else [], pseudocount)
+        for column in range(table.shape[1])
     )
 
 
@@ -130,7 +131,9 @@ def _checked(
     table = raw.astype(np.int64)
     if not np.array_equal(table, raw) or table.min() < 0:
         row, column = (int(i) for i in np.argwhere((table != raw) | (table < 0))[0])
-        raise ValueError(f"data must hold state numbers 0, 1, ..., got {raw[row, column]!r} in row {row}, column {column}")
+        raise ValueError(
+            f"data must hold state numbers 0, 1, ..., got {raw[row, column]!r} in row {row}, column {column}"
+        )
     if not (np.isfinite(pseudocount) and pseudocount >= 0):
         raise ValueError(f"pseudocount must be finite and at least 0, got {pseudocount!r}")
     observed = table.max(axis=0) + 1
@@ -152,7 +155,9 @@ def _mutual_information(table: IntArray, sizes: Sequence[int]) -> FloatArray:
     joint = hot.T @ hot / len(table)  # exact counts below 2**53, then one division
     single = np.diag(joint)
     expected = np.outer(single, single)
-    terms = np.where(joint > 0, joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, expected, 1.0)), 0.0)
+    terms = np.where(
+        joint > 0, joint * np.log(np.where(joint > 0, joint, 1.0) / np.where(joint > 0, expected, 1.0)), 0.0
+    )
     information = np.add.reduceat(np.add.reduceat(terms, starts[:-1], axis=0), starts[:-1], axis=1)
     np.fill_diagonal(information, 0.0)
     return np.maximum((information + information.T) / 2, 0.0)

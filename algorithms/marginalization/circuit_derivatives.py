@@ -1,7 +1,7 @@
 """All partial derivatives of a circuit by one backward pass (Baur and Strassen), and what they say about marginals.
 
-From a circuit of size ``s`` for the network polynomial ``N`` one obtains ``N`` and all ``dN/dw_i``, ``dN/dwbar_i`` with at
-most ``5 s`` gates. ``w_i dN/dw_i`` is the virtual-evidence sum restricted to ``x_i = 1`` (Darwiche).
+From a circuit of size ``s`` for the network polynomial ``N`` one obtains ``N`` and all ``dN/dw_i``, ``dN/dwbar_i``
+with at most ``5 s`` gates. ``w_i dN/dw_i`` is the virtual-evidence sum restricted to ``x_i = 1`` (Darwiche).
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ class SingleMarginals:
     ones, zeros : tuple of Fraction
         ``N`` restricted to ``x_i = 1`` and to ``x_i = 0``; they add up to ``total`` for every ``i``.
     forward_gates, total_gates : int
-        Gates of the circuit, and gates used for all marginals together with the value (products with the weights not counted).
+        Gates of the circuit, and gates used for all marginals together with the value (products with the weights not
+        counted).
     """
 
     total: Fraction
@@ -142,7 +143,9 @@ class SingleMarginals:
     total_gates: int
 
 
-def marginals_exact(circuit: ArithmeticCircuit, weights: Sequence[tuple[Rational | float, Rational | float]]) -> SingleMarginals:
+def marginals_exact(
+    circuit: ArithmeticCircuit, weights: Sequence[tuple[Rational | float, Rational | float]]
+) -> SingleMarginals:
     """Restrictions of a network polynomial to ``x_i = 1`` and ``x_i = 0``, for all ``i`` by one backward pass.
 
     Parameters

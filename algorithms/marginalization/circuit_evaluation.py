@@ -108,7 +108,9 @@ def _checked(circuit: ArithmeticCircuit, values: ArrayLike) -> FloatArray:
         raise ValueError(f"values must have shape (batch, {len(circuit.inputs)}), got {rows.shape}")
     if not np.all(np.isfinite(rows)):
         row, column = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
-        raise ValueError(f"values must be finite, got {rows[row, column]} in row {row} for input {circuit.inputs[column]!r}")
+        raise ValueError(
+            f"values must be finite, got {rows[row, column]} in row {row} for input {circuit.inputs[column]!r}"
+        )
     return rows
 
 
@@ -179,7 +181,10 @@ def _evaluate_log_chunk(circuit: ArithmeticCircuit, rows: FloatArray) -> tuple[F
     logs = np.full((circuit.n_nodes, len(rows)), -np.inf)
     inputs = np.flatnonzero(circuit.kinds == NodeKind.INPUT)
     with np.errstate(divide="ignore"):
-        signs[inputs], logs[inputs] = np.sign(rows.T[circuit.left[inputs]]), np.log(np.abs(rows.T[circuit.left[inputs]]))
+        signs[inputs], logs[inputs] = (
+            np.sign(rows.T[circuit.left[inputs]]),
+            np.log(np.abs(rows.T[circuit.left[inputs]])),
+        )
     for node in np.flatnonzero(circuit.kinds == NodeKind.CONSTANT):
         value = circuit.constants[circuit.left[node]]
         if value:

@@ -39,9 +39,9 @@ class MultilinearityCertificate:
     multilinear : bool
         The finding.
     method : {"structural", "expansion", "probabilistic"}
-        ``structural``: the formal degrees already say so (a proof). ``expansion``: all monomials were computed (a proof).
-        ``probabilistic``: second differences at random points; a negative finding is a proof, a positive one may be
-        wrong with probability at most ``error_probability``.
+        ``structural``: the formal degrees already say so (a proof). ``expansion``: all monomials were computed (a
+        proof). ``probabilistic``: second differences at random points; a negative finding is a proof, a positive one
+        may be wrong with probability at most ``error_probability``.
     error_probability : Fraction
         Zero for proofs.
     offending_input : str or None
@@ -82,9 +82,7 @@ def is_decomposable(circuit: ArithmeticCircuit) -> bool:
 def is_smooth(circuit: ArithmeticCircuit) -> bool:
     """Whether every addition and subtraction joins nodes over the same set of variables."""
     scope = scopes(circuit)
-    return all(
-        scope[a] == scope[b] for _, kind, a, b in circuit.walk() if kind in (NodeKind.ADD, NodeKind.SUBTRACT)
-    )
+    return all(scope[a] == scope[b] for _, kind, a, b in circuit.walk() if kind in (NodeKind.ADD, NodeKind.SUBTRACT))
 
 
 def formal_degrees(circuit: ArithmeticCircuit) -> list[list[int]]:
@@ -159,9 +157,9 @@ def certify_multilinear(
 ) -> MultilinearityCertificate:
     """Decide whether the output is multilinear in the inputs.
 
-    Tries the formal degrees, then the expanded polynomial if it is small, then random second differences: for input ``i`` at
-    a random point, ``p(0), p(1), p(t)`` must lie on a line. By Schwartz and Zippel a polynomial of degree ``D``
-    that is not affine in ``x_i`` passes one trial with probability at most ``(D + 1) / 2**64``.
+    Tries the formal degrees, then the expanded polynomial if it is small, then random second differences: for input
+    ``i`` at a random point, ``p(0), p(1), p(t)`` must lie on a line. By Schwartz and Zippel a polynomial of degree
+    ``D`` that is not affine in ``x_i`` passes one trial with probability at most ``(D + 1) / 2**64``.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Convert circuits between the polynomials that describe a function on binary vectors.
 
-``N(w, wbar)`` network polynomial, ``p(x) = N(x, 1 - x)`` multilinear extension, ``g(z) = N(z, 1)`` generating polynomial,
-``F(s) = p((1 - s) / 2)`` Fourier polynomial. Going down from ``N`` is substitution; going up divides by weights
-and removes the divisions again. All of it needs the output to be multilinear: for categorical variables with three or more
-values encoded as ``z**0, z**1, z**2`` the conversion is refused, because there marginalization is #P-hard.
+``N(w, wbar)`` network polynomial, ``p(x) = N(x, 1 - x)`` multilinear extension, ``g(z) = N(z, 1)`` generating
+polynomial, ``F(s) = p((1 - s) / 2)`` Fourier polynomial. Going down from ``N`` is substitution; going up divides by
+weights and removes the divisions again. All of it needs the output to be multilinear: for categorical variables with
+three or more values encoded as ``z**0, z**1, z**2`` the conversion is refused, because there marginalization is
+#P-hard.
 """
 
 from __future__ import annotations
@@ -198,13 +199,13 @@ def _raised(
     certificate = certify_multilinear(circuit, rng)
     if not certificate.multilinear:
         raise NotMultilinearError(
-            f"the {name} must be multilinear, but {certificate.offending_input!r} has degree 2 or more (as with a variable of "
-            "three values encoded by powers)"
+            f"the {name} must be multilinear, but {certificate.offending_input!r} has degree 2 or more (as with a "
+            "variable of three values encoded by powers)"
         )
     n = len(circuit.inputs)
     names, variables = network_inputs(n)
     trace = trace_real_ram(lambda w: program(n, w), generic_point(2 * n, rng), generic_point(2 * n, rng))
     result = strassen_divfree(trace, n, names, variables)
-    # n divisions, n additions or none, a product of n + 1 factors, and the circuit itself, each at most (n + 1)**2 gates.
+    # At most n divisions, n additions, a product of n + 1 factors and the circuit itself, each (n + 1)**2 gates.
     bound = (n + 1) ** 2 * (circuit.size + 3 * n) + 3 * n - circuit.size
     return CircuitConversion(result.simplified, result.simplified.size - circuit.size, bound)

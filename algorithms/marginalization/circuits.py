@@ -1,8 +1,8 @@
 """Arithmetic circuits: directed acyclic graphs of additions, subtractions and multiplications.
 
-A circuit is stored as topologically ordered arrays. Its size is its number of gates; inputs and constants are free. Each
-input belongs to a variable: in a circuit for the network polynomial ``N(w, wbar)`` of ``n`` binary variables, inputs
-``i`` and ``n + i`` are ``w_i`` and ``wbar_i`` and both belong to variable ``i``.
+A circuit is stored as topologically ordered arrays. Its size is its number of gates; inputs and constants are free.
+Each input belongs to a variable: in a circuit for the network polynomial ``N(w, wbar)`` of ``n`` binary variables,
+inputs ``i`` and ``n + i`` are ``w_i`` and ``wbar_i`` and both belong to variable ``i``.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class ArithmeticCircuit:
             bad = int(np.flatnonzero(gates & ~well_ordered)[0])
             raise ValueError(f"gate {bad} must use earlier nodes, got operands {self.left[bad]} and {self.right[bad]}")
         if len(self.input_variables) != len(self.inputs):
-            raise ValueError(f"every input needs a variable, got {len(self.input_variables)} for {len(self.inputs)} inputs")
+            raise ValueError(
+                f"every input needs a variable, got {len(self.input_variables)} for {len(self.inputs)} inputs"
+            )
         if not self.outputs or not all(0 <= output < n for output in self.outputs):
             raise ValueError(f"outputs must be one or more nodes of the circuit, got {self.outputs}")
 
@@ -121,7 +123,9 @@ class ArithmeticCircuit:
     @cached_property
     def gate_counts(self) -> GateCounts:
         """Number of gates of each kind."""
-        add, sub, mul = (int((self.kinds == kind).sum()) for kind in (NodeKind.ADD, NodeKind.SUBTRACT, NodeKind.MULTIPLY))
+        add, sub, mul = (
+            int((self.kinds == kind).sum()) for kind in (NodeKind.ADD, NodeKind.SUBTRACT, NodeKind.MULTIPLY)
+        )
         return GateCounts(add, sub, mul)
 
     @property

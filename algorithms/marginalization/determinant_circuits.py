@@ -1,8 +1,8 @@
 """Determinantal point processes as circuits and as real-RAM programs.
 
-For an ``n x n`` matrix ``L`` and ``f(x) = det L[S(x)]`` the network polynomial is ``N(w, wbar) = det(diag(wbar) + diag(w) L)``. The
-algorithm of Samuelson and Berkowitz computes it without divisions in ``O(n**4)`` gates; Gaussian elimination computes
-it in ``O(n**3)`` operations with divisions and pivot tests.
+For an ``n x n`` matrix ``L`` and ``f(x) = det L[S(x)]`` the network polynomial is ``N(w, wbar) = det(diag(wbar) +
+diag(w) L)``. The algorithm of Samuelson and Berkowitz computes it without divisions in ``O(n**4)`` gates; Gaussian
+elimination computes it in ``O(n**3)`` operations with divisions and pivot tests.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def samuelson_berkowitz(arithmetic: FoldingArithmetic, matrix: Sequence[Sequence
 
 
 def _toeplitz_band(arithmetic: FoldingArithmetic, matrix: Sequence[Sequence[Entry]], k: int) -> list[Entry]:
-    """``1, -a, -R S, -R M S, ..., -R M**(k-1) S`` for the leading block ``M``, row ``R``, column ``S`` and corner ``a``."""
+    """``1, -a, -R S, ..., -R M**(k-1) S`` for the leading block ``M``, row ``R``, column ``S`` and corner ``a``."""
     zero = Fraction(0)
     band: list[Entry] = [Fraction(1), arithmetic.subtract(zero, matrix[k][k])]
     column: list[Entry] = [matrix[i][k] for i in range(k)]

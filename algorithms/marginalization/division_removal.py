@@ -1,8 +1,9 @@
 """Strassen's removal of divisions: from the path of a real-RAM program to a division-free circuit.
 
-The straight-line program computes a polynomial of degree at most ``d``. Run it on power series in ``epsilon`` for the input ``xi +
-epsilon * (w - xi)``, truncated after ``epsilon**d``; every denominator has a nonzero constant term, a known
-rational, so division of series needs no division of unknowns. The coefficients add up to the polynomial at ``w``.
+The straight-line program computes a polynomial of degree at most ``d``. Run it on power series in ``epsilon`` for
+the input ``xi + epsilon * (w - xi)``, truncated after ``epsilon**d``; every denominator has a nonzero constant term,
+a known rational, so division of series needs no division of unknowns. The coefficients add up to the polynomial at
+``w``.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class DivisionFreeCircuit:
     simplified : ArithmeticCircuit
         The same after sharing equal gates and dropping dead ones.
     unfolded_gates : int
-        Gates of the same construction when every coefficient is a gate: ``d + 1`` for a sum, ``(d + 1)**2`` for a product
-        or quotient, ``n + d`` for the shift and the final sum.
+        Gates of the same construction when every coefficient is a gate: ``d + 1`` for a sum, ``(d + 1)**2`` for a
+        product or quotient, ``n + d`` for the shift and the final sum.
     gate_bound : int
         ``(d + 1)**2 * T + n + d``, the bound ``(n + 1)**2 * T + 2 n`` when ``d = n``; never below ``unfolded_gates``.
     """

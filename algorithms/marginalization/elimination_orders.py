@@ -87,7 +87,9 @@ def elimination_order(
     """
     graph = _interaction_graph(scopes, cardinalities, keep)
     kept = set(keep)
-    candidates = [("leaves first", order)] if (order := _leaves_first(graph, kept)) is not None else _decomposed(graph, keep)
+    candidates = (
+        [("leaves first", order)] if (order := _leaves_first(graph, kept)) is not None else _decomposed(graph, keep)
+    )
     best = min(
         (_priced(graph, order, cardinalities, keep, name) for name, order in candidates), key=lambda o: o.total_entries
     )

@@ -1,8 +1,8 @@
 """Compile exact variable elimination into a short list of batched contractions.
 
 A plan fixes, once, everything that does not depend on the evidence: the order, the products of conditional tables that
-meet in a bucket, the axes of every message, and which eliminations have the same shape and depth, so that they run as one
-stacked matrix product. At run time only the evidence weights flow through it (`batched_elimination`).
+meet in a bucket, the axes of every message, and which eliminations have the same shape and depth, so that they run
+as one stacked matrix product. At run time only the evidence weights flow through it (`batched_elimination`).
 
 Every dynamic value is an array of shape ``(members, states of its scope ..., batch)``. One elimination computes
 ``message[A, L, R] = sum_v table[A, L, v] * product[A, v, R]`` where ``table`` collects the conditional tables of
@@ -249,8 +249,10 @@ class _PlanBuilder:
         self.wide = False
         self._by_variable: dict[str, dict[int, _Table | _Message]] = {name: {} for name in cardinalities}
         self._loose: list[_Table | _Message] = []
-        for item in (*self.tables, *self.messages):
-            self._file(item)
+        for table in self.tables:
+            self._file(table)
+        for message in self.messages:
+            self._file(message)
 
     def _file(self, item: _Table | _Message) -> None:
         if not item.scope:

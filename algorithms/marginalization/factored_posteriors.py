@@ -73,7 +73,7 @@ class FactoredPosterior:
             state = assignment.get(name)
             if state not in states and not (isinstance(state, int) and 0 <= state < len(states)):
                 raise ValueError(f"the assignment must give {name!r} one of the states {states}, got {state!r}")
-            chosen[name] = states.index(state) if isinstance(state, str) else int(state)  # type: ignore[arg-type]
+            chosen[name] = states.index(state) if isinstance(state, str) else int(state)
         with np.errstate(divide="ignore"):
             return float(
                 sum(np.log(c.table[tuple(chosen[name] for name in (*c.given, c.variable))]) for c in self.conditionals)

@@ -1,7 +1,8 @@
 """Compile discrete networks into arithmetic circuits by symbolic variable elimination.
 
 The circuit's inputs are evidence weights, one per state of every variable; its output is the network polynomial ``sum_x
-prod_factors(x) * prod_v weight[v, x_v]``, multilinear, smooth and (for a network) linear in each variable's block of weights.
+prod_factors(x) * prod_v weight[v, x_v]``, multilinear, smooth and (for a network) linear in each variable's block of
+weights.
 """
 
 from __future__ import annotations
@@ -102,9 +103,7 @@ def _eliminated(
     return builder.build(arithmetic.node(result))
 
 
-def _summed(
-    arithmetic: FoldingArithmetic, bucket: Sequence[_Table], variable: str, sizes: Mapping[str, int]
-) -> _Table:
+def _summed(arithmetic: FoldingArithmetic, bucket: Sequence[_Table], variable: str, sizes: Mapping[str, int]) -> _Table:
     scope = tuple(dict.fromkeys(name for names, _ in bucket for name in names if name != variable))
     entries: dict[tuple[int, ...], Entry] = {}
     for states in product(*(range(sizes[name]) for name in scope)):

@@ -49,7 +49,9 @@ def load_binarised_digits(threshold: float = 8.0) -> BinaryTable:
     bunch = _sklearn("load_digits")
     names = tuple(f"pixel_{i // 8}_{i % 8}" for i in range(64))
     features = (np.asarray(bunch.data) >= threshold).astype(np.int64)
-    return BinaryTable(features, np.asarray(bunch.target, dtype=np.int64), names, "scikit-learn, sklearn.datasets.load_digits")
+    return BinaryTable(
+        features, np.asarray(bunch.target, dtype=np.int64), names, "scikit-learn, sklearn.datasets.load_digits"
+    )
 
 
 def load_binarised_breast_cancer() -> BinaryTable:

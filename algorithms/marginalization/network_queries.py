@@ -1,10 +1,11 @@
 """Questions practitioners ask of a discrete network, answered exactly.
 
-`NetworkEngine` compiles a Bayesian or Markov network by variable elimination and answers with the compiled plan, for one
-query or for batches. It never changes after construction (apart from a cache of plans), so a failed call leaves no trace.
+`NetworkEngine` compiles a Bayesian or Markov network by variable elimination and answers with the compiled plan, for
+one query or for batches. It never changes after construction (apart from a cache of plans), so a failed call leaves
+no trace.
 
-Two readings of soft evidence are kept apart by name. ``virtual_evidence`` is Pearl's likelihood: only the ratios of its entries
-matter and they multiply the prior. `NetworkEngine.jeffrey_posterior` takes new marginals that shall hold
+Two readings of soft evidence are kept apart by name. ``virtual_evidence`` is Pearl's likelihood: only the ratios of
+its entries matter and they multiply the prior. `NetworkEngine.jeffrey_posterior` takes new marginals that shall hold
 afterwards (Jeffrey's rule).
 """
 
@@ -119,12 +120,16 @@ class NetworkEngine:
 
     # ---- plans and evidence ------------------------------------------------------------------------------------
 
-    def _compile(self, targets: tuple[str, ...], weighted: tuple[str, ...], tracked: tuple[str, ...]) -> EliminationPlan:
+    def _compile(
+        self, targets: tuple[str, ...], weighted: tuple[str, ...], tracked: tuple[str, ...]
+    ) -> EliminationPlan:
         return compile_elimination(
             self.network.factors, self.network.cardinalities, targets, weighted, tracked, self.max_table_entries
         )
 
-    def plan(self, targets: Sequence[str] = (), weighted: Sequence[str] = (), tracked: Sequence[str] = ()) -> EliminationPlan:
+    def plan(
+        self, targets: Sequence[str] = (), weighted: Sequence[str] = (), tracked: Sequence[str] = ()
+    ) -> EliminationPlan:
         """Compiled plan for these targets and evidence variables, from the cache where possible."""
         given, wanted = set(weighted), set(tracked)
         names = self.network.variables if given or wanted else ()
@@ -139,7 +144,9 @@ class NetworkEngine:
     ) -> _Evidence:
         for label, given in (("evidence", evidence), ("virtual_evidence", virtual_evidence)):
             if given is not None and not isinstance(given, Mapping):
-                raise TypeError(f"{label} must map variables to {'states' if label == 'evidence' else 'weights'}, got {given!r}")
+                raise TypeError(
+                    f"{label} must map variables to {'states' if label == 'evidence' else 'weights'}, got {given!r}"
+                )
         sizes = self.network.cardinalities
         hard = {name: self.network.state_index(name, state) for name, state in (evidence or {}).items()}
         weights = {name: np.eye(sizes[name])[state] for name, state in hard.items()}
@@ -156,8 +163,8 @@ class NetworkEngine:
         size = self.network.cardinalities[name]
         if vector.shape != (size,) or not np.all(np.isfinite(vector)) or np.any(vector < 0) or not vector.any():
             raise ValueError(
-                f"virtual_evidence[{name!r}] must be {size} finite non-negative weights, not all zero, one for each state "
-                f"of {self.network.states[name]}, got {vector.tolist()}"
+                f"virtual_evidence[{name!r}] must be {size} finite non-negative weights, not all zero, one for each "
+                f"state of {self.network.states[name]}, got {vector.tolist()}"
             )
         return np.asarray(vector / vector.max())  # only ratios matter; the scale returns in evidence_log_probability
 
@@ -239,9 +246,9 @@ class NetworkEngine:
         if entries > self.max_joint_entries:
             power = f" (2^{entries.bit_length() - 1})" if entries & (entries - 1) == 0 else ""
             raise JointTooLargeError(
-                f"the joint table of {len(names)} variables has {entries} entries{power}, {8 * entries / 2**30:.3g} GiB, more "
-                f"than max_joint_entries={self.max_joint_entries}; factored_posterior gives the same distribution as a "
-                "product of small tables"
+                f"the joint table of {len(names)} variables has {entries} entries{power}, {8 * entries / 2**30:.3g} "
+                f"GiB, more than max_joint_entries={self.max_joint_entries}; factored_posterior gives the same distribution "
+                "as a product of small tables"
             )
         given = self._evidence(evidence, virtual_evidence)
         table = target_tables(self.plan(names, tuple(given.weights)), given.weights, 1).table[..., 0]
@@ -278,7 +285,8 @@ class NetworkEngine:
     ) -> float:
         """Natural logarithm of the probability of the evidence; ``-inf`` exactly if it is impossible.
 
-        With virtual evidence it is the logarithm of the expected likelihood, in the scale in which the weights were given.
+        With virtual evidence it is the logarithm of the expected likelihood, in the scale in which the weights were
+        given.
         """
         given = self._evidence(evidence, virtual_evidence)
         scale = sum(float(np.log(np.max(np.asarray(w, dtype=float)))) for w in (virtual_evidence or {}).values())
@@ -351,8 +359,8 @@ class NetworkEngine:
     ) -> FloatArray | dict[str, FloatArray]:
         """Posteriors after the given variables have been assigned new marginals (Jeffrey's rule).
 
-        With one variable this is ``sum_x q(x) P(target | x, evidence)``. With several it is the distribution closest to the
-        old one (in relative entropy) that has all the new marginals, found by iterative proportional fitting.
+        With one variable this is ``sum_x q(x) P(target | x, evidence)``. With several it is the distribution closest
+        to the old one (in relative entropy) that has all the new marginals, found by iterative proportional fitting.
 
         Parameters
         ----------
@@ -385,7 +393,9 @@ class NetworkEngine:
         vector = self._likelihood(name, values)
         raw = np.asarray(values, dtype=np.float64)
         if abs(float(raw.sum()) - 1.0) > 1e-9:
-            raise ValueError(f"new_marginals[{name!r}] must sum to 1, got {raw.tolist()} with sum {float(raw.sum()):.12g}")
+            raise ValueError(
+                f"new_marginals[{name!r}] must sum to 1, got {raw.tolist()} with sum {float(raw.sum()):.12g}"
+            )
         return np.asarray(vector / vector.sum())
 
     def _fitted_likelihoods(
@@ -415,13 +425,15 @@ class NetworkEngine:
             if worst <= tolerance:
                 return weights
         raise ArithmeticError(
-            f"new_marginals could not be met: after {max_iterations} sweeps the largest deviation is {worst:.3g}, more than "
-            f"tolerance={tolerance:g}"
+            f"new_marginals could not be met: after {max_iterations} sweeps the largest deviation is {worst:.3g}, more "
+            f"than tolerance={tolerance:g}"
         )
 
     # ---- batches -----------------------------------------------------------------------------------------------
 
-    def log_evidence_batch(self, weights: Mapping[str, ArrayLike], evidence: Mapping[str, State] | None = None) -> FloatArray:
+    def log_evidence_batch(
+        self, weights: Mapping[str, ArrayLike], evidence: Mapping[str, State] | None = None
+    ) -> FloatArray:
         """Logarithms of the virtual-evidence sums of a batch of queries.
 
         Parameters
@@ -488,7 +500,9 @@ class NetworkEngine:
         self, weights: Mapping[str, ArrayLike], evidence: Mapping[str, State] | None
     ) -> tuple[dict[str, FloatArray], int]:
         if not isinstance(weights, Mapping) or not weights:
-            raise TypeError(f"weights must map at least one variable to an array of shape (batch, states), got {weights!r}")
+            raise TypeError(
+                f"weights must map at least one variable to an array of shape (batch, states), got {weights!r}"
+            )
         common = self._evidence(evidence, None).weights
         rows: dict[str, FloatArray] = {}
         batch = -1
@@ -497,7 +511,9 @@ class NetworkEngine:
             size = len(self.network.states[self.network.require(name)])
             batch = array.shape[0] if batch < 0 and array.ndim == 2 else batch
             if array.shape != (batch, size):
-                raise ValueError(f"weights[{name!r}] must have shape (batch={max(batch, 0)}, {size}), got {array.shape}")
+                raise ValueError(
+                    f"weights[{name!r}] must have shape (batch={max(batch, 0)}, {size}), got {array.shape}"
+                )
             rows[name] = array * common.pop(name) if name in common else array
         return {**rows, **common}, batch
 

@@ -1,8 +1,9 @@
 """Run a program on real numbers that remember how they were computed.
 
 A real RAM adds, subtracts, multiplies, divides and compares reals; it cannot round them or look at their digits. A
-`TracedReal` carries its exact value at a point ``xi`` and the node that produced it. Running a program on traced reals yields the
-straight-line program of the path taken at ``xi``; anything a real RAM cannot do raises `RealRamViolation`.
+`TracedReal` carries its exact value at a point ``xi`` and the node that produced it. Running a program on traced
+reals yields the straight-line program of the path taken at ``xi``; anything a real RAM cannot do raises
+`NotRealRamError`.
 
 The path is valid in a neighbourhood of ``xi``, and so determines the polynomial, only if no comparison is decided by an
 equality that fails nearby. `trace_real_ram` therefore replays the program at a second point.
@@ -24,8 +25,8 @@ from whp.algorithms.marginalization.circuits import as_fraction
 __all__ = [
     "Comparison",
     "NonGenericPathError",
+    "NotRealRamError",
     "RealRamTrace",
-    "RealRamViolation",
     "TraceNode",
     "TraceOperation",
     "TracedReal",
@@ -38,12 +39,12 @@ __all__ = [
 RealProgram = Callable[[Sequence[Any]], Any]
 
 
-class RealRamViolation(TypeError):
+class NotRealRamError(TypeError):
     """The program did something a real RAM cannot do (rounding, remainders, bits, conversion, hashing)."""
 
 
 class NonGenericPathError(ValueError):
-    """The path at this point says nothing about its neighbourhood: an equality held, or a denominator vanished, by accident."""
+    """The path at this point says nothing of its neighbourhood: an accidental equality or vanishing denominator."""
 
 
 class TraceOperation(Enum):
@@ -167,7 +168,7 @@ class _Recorder:
         """A traced real of the same run, a number as a constant, or None for anything else."""
         if isinstance(value, TracedReal):
             if value._recorder is not self:
-                raise RealRamViolation("the program mixed numbers of two runs; keep no traced numbers between runs")
+                raise NotRealRamError("the program mixed numbers of two runs; keep no traced numbers between runs")
             return value
         try:
             constant = as_fraction(value)
@@ -195,7 +196,7 @@ class _Recorder:
 
 def _refused(name: str) -> Callable[..., NoReturn]:
     def refuse(self: TracedReal, *args: object, **kwargs: object) -> NoReturn:
-        raise RealRamViolation(f"a real RAM has no {name}; the program used it on a traced number")
+        raise NotRealRamError(f"a real RAM has no {name}; the program used it on a traced number")
 
     return refuse
 
@@ -223,8 +224,8 @@ def _comparing(operator: str) -> Callable[..., Any]:
 class TracedReal:
     """A real number that records the operations done with it; made by `record_path` only.
 
-    Supports ``+ - * /``, non-negative and negative integer powers (as repeated multiplication), ``abs`` and comparisons with numbers.
-    Everything else raises `RealRamViolation`.
+    Supports ``+ - * /``, non-negative and negative integer powers (as repeated multiplication), ``abs`` and
+    comparisons with numbers. Everything else raises `NotRealRamError`.
     """
 
     __slots__ = ("_node", "_recorder")
@@ -255,7 +256,7 @@ class TracedReal:
 
     def __pow__(self, exponent: object) -> Any:
         if not isinstance(exponent, int):
-            raise RealRamViolation(f"a real RAM has only whole powers; the program used the power {exponent!r}")
+            raise NotRealRamError(f"a real RAM has only whole powers; the program used the power {exponent!r}")
         if exponent < 0:
             return 1 / self**-exponent
         if exponent == 0:
@@ -282,7 +283,7 @@ class TracedReal:
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refused("bit operation")
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _refused("bit operation")
     __rpow__ = _refused("real exponent")
-    __hash__ = _refused("hashing of reals")  # type: ignore[assignment]
+    __hash__ = _refused("hashing of reals")
 
 
 def generic_point(n: int, rng: np.random.Generator, bits: int = 48) -> tuple[Fraction, ...]:
@@ -318,7 +319,7 @@ def record_path(program: RealProgram, xi: Sequence[Rational | float]) -> RealRam
 
     Raises
     ------
-    RealRamViolation
+    NotRealRamError
         If the program leaves the real RAM or returns something that is not a number.
     NonGenericPathError
         If it divides by zero at ``xi``.
@@ -328,10 +329,8 @@ def record_path(program: RealProgram, xi: Sequence[Rational | float]) -> RealRam
     result = program([TracedReal(recorder, i) for i in range(len(point))])
     output = recorder.lift(result)
     if output is None:
-        raise RealRamViolation(f"the program must return one number, got {type(result).__name__}")
-    return RealRamTrace(
-        point, tuple(recorder.nodes), tuple(recorder.values), tuple(recorder.comparisons), output._node
-    )
+        raise NotRealRamError(f"the program must return one number, got {type(result).__name__}")
+    return RealRamTrace(point, tuple(recorder.nodes), tuple(recorder.values), tuple(recorder.comparisons), output._node)
 
 
 def trace_real_ram(
@@ -353,7 +352,7 @@ def trace_real_ram(
 
     Raises
     ------
-    RealRamViolation
+    NotRealRamError
         If the program leaves the real RAM.
     NonGenericPathError
         If a comparison holds with equality at ``xi`` but not at the second point, if the two points take different
@@ -366,8 +365,8 @@ def trace_real_ram(
     for number, test in enumerate(trace.comparisons):
         if trace.values[test.left] == trace.values[test.right] and there[test.left] != there[test.right]:
             raise NonGenericPathError(
-                f"comparison {number} ({test.operator}) holds with equality at xi but not at second_xi: the path at xi is "
-                "special to that point; choose a generic xi"
+                f"comparison {number} ({test.operator}) holds with equality at xi but not at second_xi: the path at xi "
+                "is special to that point; choose a generic xi"
             )
     second = record_path(program, second_xi)
     if second.nodes != trace.nodes or second.output != trace.output:
@@ -375,7 +374,7 @@ def trace_real_ram(
             (i for i, (a, b) in enumerate(zip(trace.comparisons, second.comparisons, strict=False)) if a != b), None
         )
         raise NonGenericPathError(
-            f"the program takes different paths at xi and second_xi (first at comparison {differing}); choose two points in "
-            "the same region"
+            f"the program takes different paths at xi and second_xi (first at comparison {differing}); choose two "
+            "points in the same region"
         )
     return trace

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from whp.algorithms.marginalization.circuit_evaluation import evaluate_exact
 from whp.algorithms.marginalization.circuit_properties import expand_polynomial
 from whp.algorithms.marginalization.circuit_semantics import (
@@ -51,14 +52,23 @@ def test_reference_polynomials_of_the_triangle_form() -> None:
     assert coefficients(extension) == {(): 1, (0, 1): -2, (0, 2): -2, (1, 2): -2, (0, 1, 2): 4}
     generating = network_to_generating(network).circuit
     assert coefficients(generating) == {
-        (): 1, (0,): 1, (1,): 1, (2,): 1, (0, 1): -1, (0, 2): -1, (1, 2): -1, (0, 1, 2): -1,
+        (): 1,
+        (0,): 1,
+        (1,): 1,
+        (2,): 1,
+        (0, 1): -1,
+        (0, 2): -1,
+        (1, 2): -1,
+        (0, 1, 2): -1,
     }
     fourier = extension_to_fourier(extension).circuit
     assert coefficients(fourier) == {(0,): F(1, 2), (1,): F(1, 2), (2,): F(1, 2), (0, 1, 2): F(-1, 2)}
     assert evaluate_exact(network, [F(1, 2), F(1, 3), F(1, 5), 1, 1, 1]) == F(5, 3)
 
 
-@given(st.integers(0, 3).flatmap(lambda n: st.lists(st.integers(-3, 3), min_size=2**n, max_size=2**n)), st.integers(0, 99))
+@given(
+    st.integers(0, 3).flatmap(lambda n: st.lists(st.integers(-3, 3), min_size=2**n, max_size=2**n)), st.integers(0, 99)
+)
 @settings(max_examples=25, deadline=None)
 def test_round_trips_give_the_same_polynomial_within_the_stated_gates(values: list[int], seed: int) -> None:
     network = table_circuit(values)
@@ -91,7 +101,13 @@ def test_the_categorical_trap_is_refused_and_would_be_wrong() -> None:
     builder = CircuitBuilder(["z"])
     square = builder.multiply(0, 0)
     generating = builder.build(
-        builder.total([builder.constant(1), builder.multiply(builder.constant(2), 0), builder.multiply(builder.constant(3), square)])
+        builder.total(
+            [
+                builder.constant(1),
+                builder.multiply(builder.constant(2), 0),
+                builder.multiply(builder.constant(3), square),
+            ]
+        )
     )
     with pytest.raises(NotMultilinearError, match="'z' has degree 2"):
         generating_to_network(generating, np.random.default_rng(0))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from whp.algorithms.marginalization.circuit_derivatives import (
     derivative_circuit,
     gradient_batch,
@@ -250,9 +251,7 @@ def test_bad_circuits_and_values_are_refused() -> None:
     with pytest.raises(ValueError, match="choose one"):
         _ = builder.build(0, 0).output
     with pytest.raises(ValueError, match="earlier nodes"):
-        ArithmeticCircuit(
-            np.array([NodeKind.ADD], dtype=np.int8), np.array([0]), np.array([0]), (), (), (), (0,)
-        )
+        ArithmeticCircuit(np.array([NodeKind.ADD], dtype=np.int8), np.array([0]), np.array([0]), (), (), (), (0,))
 
 
 def test_empty_batches_and_several_outputs() -> None:

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from whp.algorithms.marginalization.circuit_evaluation import evaluate_batch, evaluate_exact
 from whp.algorithms.marginalization.circuit_properties import certify_multilinear
 from whp.algorithms.marginalization.determinant_circuits import dpp_circuit, gaussian_elimination_program
 from whp.algorithms.marginalization.division_removal import strassen_divfree
 from whp.algorithms.marginalization.real_ram import (
     NonGenericPathError,
-    RealRamViolation,
+    NotRealRamError,
     TraceOperation,
     generic_point,
     record_path,
@@ -63,7 +64,11 @@ def test_reference_numbers_of_the_three_item_process() -> None:
     assert certify_multilinear(circuit).multilinear
 
 
-@given(st.integers(0, 4).flatmap(lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=n, max_size=n)))
+@given(
+    st.integers(0, 4).flatmap(
+        lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=n, max_size=n), min_size=n, max_size=n)
+    )
+)
 @settings(max_examples=60, deadline=None)
 def test_circuit_equals_the_sum_over_minors_also_for_singular_and_unsymmetric_kernels(kernel: list[list[int]]) -> None:
     n = len(kernel)
@@ -137,7 +142,9 @@ def test_random_kernels_give_the_polynomial_within_the_bound(seed: int, n: int) 
     kernel = np.random.default_rng(seed).integers(-3, 4, size=(n, n)).astype(object)
     trace = trace_real_ram(gaussian_elimination_program(kernel), *points(n, seed + 1))
     result = strassen_divfree(trace)
-    assert result.circuit.size <= result.unfolded_gates <= result.gate_bound == (n + 1) ** 2 * trace.n_operations + 2 * n
+    assert (
+        result.circuit.size <= result.unfolded_gates <= result.gate_bound == (n + 1) ** 2 * trace.n_operations + 2 * n
+    )
     for x in itertools.product((F(0), F(1), F(2)), repeat=n):  # a degree <= 2 certificate in every variable
         assert evaluate_exact(result.circuit, x) == minor_sum(kernel.tolist(), [(v, 1 - v) for v in x])
 
@@ -171,7 +178,7 @@ def test_random_kernels_give_the_polynomial_within_the_bound(seed: int, n: int) 
     ],
 )
 def test_programs_that_leave_the_real_ram_are_refused(program: Callable[[Sequence[Any]], Any], what: str) -> None:
-    with pytest.raises(RealRamViolation, match=what):
+    with pytest.raises(NotRealRamError, match=what):
         trace_real_ram(program, *points(1))
 
 
@@ -222,7 +229,7 @@ def test_numbers_of_two_runs_do_not_mix() -> None:
         kept.append(w[0])
         return w[0] + kept[0]
 
-    with pytest.raises(RealRamViolation, match="two runs"):
+    with pytest.raises(NotRealRamError, match="two runs"):
         trace_real_ram(program, *points(1))
 
 

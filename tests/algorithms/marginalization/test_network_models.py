@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from whp.algorithms.marginalization.bif import parse_bif
 from whp.algorithms.marginalization.chow_liu import fit_chow_liu_tree, fit_naive_bayes
 from whp.algorithms.marginalization.circuit_derivatives import marginals_exact
@@ -155,7 +156,10 @@ def test_digit_tree_as_a_circuit_gives_all_marginals_within_five_times_the_gates
 
 
 def test_exact_probabilities_of_a_binary_network_sum_to_one() -> None:
-    nodes = [DiscreteNode("a", ("0", "1"), (), [0.25, 0.75]), DiscreteNode("b", ("0", "1"), ("a",), [[0.5, 0.5], [0.125, 0.875]])]
+    nodes = [
+        DiscreteNode("a", ("0", "1"), (), [0.25, 0.75]),
+        DiscreteNode("b", ("0", "1"), ("a",), [[0.5, 0.5], [0.125, 0.875]]),
+    ]
     circuit = binary_network_circuit(BayesianNetwork(nodes))
     values = [evaluate_exact(circuit, [*x, *(1 - b for b in x)]) for x in itertools.product((0, 1), repeat=2)]
     assert sum(values) == 1
@@ -173,7 +177,13 @@ def test_orders_of_known_graphs_have_their_treewidth() -> None:
     assert elimination_order(path, sizes).width == 1
     assert elimination_order([*path, (names[-1], names[0])], sizes).width == 2
     assert elimination_order(itertools.combinations(names, 2), sizes).width == 11
-    grid = [((i, j), (i + di, j + dj)) for i in range(4) for j in range(4) for di, dj in ((0, 1), (1, 0)) if i + di < 4 and j + dj < 4]
+    grid = [
+        ((i, j), (i + di, j + dj))
+        for i in range(4)
+        for j in range(4)
+        for di, dj in ((0, 1), (1, 0))
+        if i + di < 4 and j + dj < 4
+    ]
     cells = {f"{i}{j}": 2 for i in range(4) for j in range(4)}
     edges = [(f"{a}{b}", f"{c}{d}") for (a, b), (c, d) in grid]
     assert elimination_order(edges, cells).width == 4
@@ -212,7 +222,10 @@ def test_published_networks_agree_with_pgmpy(name: str) -> None:
         cards = [len(network.states[p]) for p in node.parents]
         model.add_cpds(TabularCPD(node.name, node.cardinality, columns, node.parents, cards, state_names=names))
     likelihoods = {v: rising(len(network.states[v])) for v in soft}
-    factors = [TabularCPD(v, len(w), [[x] for x in w], state_names={v: list(network.states[v])}) for v, w in likelihoods.items()]
+    factors = [
+        TabularCPD(v, len(w), [[x] for x in w], state_names={v: list(network.states[v])})
+        for v, w in likelihoods.items()
+    ]
     found = VariableElimination(model).query(
         [target],
         evidence={v: network.states[v][k] for v, k in hard.items()},
@@ -220,7 +233,9 @@ def test_published_networks_agree_with_pgmpy(name: str) -> None:
         show_progress=False,
     )
     expected = [float(found.get_value(**{target: state})) for state in network.states[target]]
-    assert NetworkEngine(network).posterior(target, hard, virtual_evidence=likelihoods) == pytest.approx(expected, rel=1e-9)
+    assert NetworkEngine(network).posterior(target, hard, virtual_evidence=likelihoods) == pytest.approx(
+        expected, rel=1e-9
+    )
 
 
 def test_reference_posteriors_of_asia_and_alarm() -> None:
@@ -258,7 +273,9 @@ def test_digit_tree_agrees_with_pyagrum(digits: BinaryTable) -> None:
     answers = ours.posterior(tree.variables, virtual_evidence=likelihoods)
     for name in tree.variables:
         assert answers[name] == pytest.approx(engine.posterior(name).toarray(), rel=1e-9)
-    assert ours.evidence_log_probability(virtual_evidence=likelihoods) == pytest.approx(math.log(engine.evidenceProbability()), rel=1e-10)
+    assert ours.evidence_log_probability(virtual_evidence=likelihoods) == pytest.approx(
+        math.log(engine.evidenceProbability()), rel=1e-10
+    )
 
 
 def test_missing_networks_are_named() -> None:

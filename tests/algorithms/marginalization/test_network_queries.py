@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+
 from whp.algorithms.marginalization.batched_elimination import log_partition
 from whp.algorithms.marginalization.elimination_orders import TreewidthError
 from whp.algorithms.marginalization.network_queries import (
@@ -67,7 +68,9 @@ def weighted_joint(network: BayesianNetwork, weights: dict[str, np.ndarray]) -> 
     sizes = [network.cardinalities[name] for name in network.variables]
     table = np.zeros(sizes, dtype=np.longdouble)
     for states in itertools.product(*map(range, sizes)):
-        table[states] = np.exp(np.longdouble(network.log_probability(dict(zip(network.variables, states, strict=True)))))
+        table[states] = np.exp(
+            np.longdouble(network.log_probability(dict(zip(network.variables, states, strict=True))))
+        )
     for i, name in enumerate(network.variables):
         if name in weights:
             table = table * weights[name].reshape([-1 if j == i else 1 for j in range(len(sizes))])
@@ -105,7 +108,11 @@ def test_trial_01_every_kind_of_query_refuses_impossible_evidence() -> None:
 
 
 def test_trial_01_the_clash_names_no_innocent_variable() -> None:
-    nodes = [*copying_network().nodes, DiscreteNode("D", BINARY, ("C",), FLIP), DiscreteNode("E", BINARY, (), [0.5, 0.5])]
+    nodes = [
+        *copying_network().nodes,
+        DiscreteNode("D", BINARY, ("C",), FLIP),
+        DiscreteNode("E", BINARY, (), [0.5, 0.5]),
+    ]
     with pytest.raises(ImpossibleEvidenceError) as caught:
         NetworkEngine(BayesianNetwork(nodes)).posterior("D", {"E": 1, "C": 0, "A": 1, "B": 0})
     assert caught.value.clashing == ("A", "B")
@@ -125,7 +132,9 @@ def test_trial_01_a_batch_names_the_first_impossible_row() -> None:
 @pytest.mark.parametrize("weights", [(0.2, 0.3, 0.5), (2, 3, 5)])
 def test_trial_03_likelihood_reading_does_not_depend_on_the_scale(weights: tuple[float, ...]) -> None:
     engine = NetworkEngine(BayesianNetwork([DiscreteNode("X", ("a", "b", "c"), (), [0.1, 0.7, 0.2])]))
-    assert engine.posterior("X", virtual_evidence={"X": weights}) == pytest.approx([0.060606, 0.636364, 0.303030], abs=5e-7)
+    assert engine.posterior("X", virtual_evidence={"X": weights}) == pytest.approx(
+        [0.060606, 0.636364, 0.303030], abs=5e-7
+    )
     assert engine.jeffrey_posterior("X", {"X": (0.2, 0.3, 0.5)}) == pytest.approx([0.2, 0.3, 0.5], abs=1e-12)
 
 
@@ -266,7 +275,9 @@ def test_every_query_equals_brute_force(seed: int) -> None:
         assert float(found / joint.max()) == pytest.approx(1.0, rel=1e-10)
         chosen = list(rng.permutation(network.variables)[:3])
         order = [network.variables.index(name) for name in chosen]
-        expected = np.asarray(joint.sum(axis=tuple(j for j in range(joint.ndim) if j not in order)) / total, dtype=float)
+        expected = np.asarray(
+            joint.sum(axis=tuple(j for j in range(joint.ndim) if j not in order)) / total, dtype=float
+        )
         expected = expected.transpose(np.argsort(np.argsort(order)))
         assert engine.joint_posterior(chosen, virtual_evidence=one) == pytest.approx(expected, abs=1e-12)
         factored = engine.factored_posterior(chosen, virtual_evidence=one)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from whp.theory.foundations.bayesian_networks import (
     BayesianNetwork,
     DiscreteFactor,
