@@ -43,8 +43,8 @@ class EvidenceBuilder:
     Examples
     --------
     >>> builder = EvidenceBuilder("doctest.triangle", "inequality", 0, "quick")
-    >>> builder.count("sampled", instances=2)
-    >>> builder.slacks("triangle", "sampled", 0, [0.5, 0.0], [1.5, 2.0], [2.0, 2.0], instance_at=[(1, 1), (2, 0)])
+    >>> builder.count("breadth", instances=2)
+    >>> builder.slacks("triangle", "breadth", 0, [0.5, 0.0], [1.5, 2.0], [2.0, 2.0], instance_at=[(1, 1), (2, 0)])
     >>> builder.build().clauses["triangle"].worst_slack.instance.decode()
     (2, 0)
     """

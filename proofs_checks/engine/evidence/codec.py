@@ -31,7 +31,7 @@ MAX_BYTES = 2**20
 
 _TAG = "!"
 _SAFE_INTEGER = 2**53  # beyond it other JSON readers round, and Python limits decimal digits
-_NAMESPACES = {"whp.theory"}
+_NAMESPACES = {"whp.theory", "whp.proofs_checks"}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
@@ -45,7 +45,8 @@ def allow_namespace(prefix: str) -> None:
     Parameters
     ----------
     prefix : str
-        Dotted name of the package or module; its submodules are included. ``whp.theory`` is always allowed.
+        Dotted name of the package or module; its submodules are included. ``whp.theory`` and ``whp.proofs_checks`` are
+        always allowed.
 
     Raises
     ------
@@ -330,7 +331,10 @@ def _decode_dataclass(data: dict[str, Any]) -> Any:
     values = {name: _decode(part) for name, part in data["fields"].items()}
     built = cls(**{field.name: values[field.name] for field in fields if field.init})
     for name, part in data["fields"].items():  # a constructor that rescales may move the last bit of what it is given
-        if canonical_text(_encode(getattr(built, name), name)) != canonical_text(part):
+        made = getattr(built, name)
+        if canonical_text(_encode(made, name)) != canonical_text(part):
+            if isinstance(made, np.ndarray) and isinstance(values[name], np.ndarray):
+                values[name].setflags(write=made.flags.writeable)
             object.__setattr__(built, name, values[name])
     return built
 

@@ -18,7 +18,7 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("examples", "adversarial", "sampled", "structured", "replicates")
+PHASES = ("examples", "breadth", "structure", "replicates")
 """Order in which phases count as earlier; other names follow these in alphabetical order."""
 
 KEPT_VIOLATIONS = 5
@@ -406,7 +406,7 @@ class Evidence:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON-able data."""
-        from whp.proofs_checks.engine.evidence.structure import converter
+        from whp.proofs_checks.engine.evidence.json_form import converter
 
         data: dict[str, Any] = converter().unstructure(self)
         return data
@@ -420,7 +420,7 @@ class Evidence:
         ValueError
             If the data are not a record of this schema.
         """
-        from whp.proofs_checks.engine.evidence.structure import structure
+        from whp.proofs_checks.engine.evidence.json_form import structure
 
         return structure(data, cls)
 
