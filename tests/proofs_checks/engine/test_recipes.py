@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from whp.proofs_checks.engine.evidence import ContentHash, Recipe, content, loads, dumps, materialise, recipe
+from whp.proofs_checks.engine.evidence import ContentHash, Recipe, content, dumps, loads, materialise, recipe
 
 STORE = {}
 

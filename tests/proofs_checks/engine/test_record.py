@@ -38,7 +38,9 @@ locations = st.builds(Location, st.sampled_from([*PHASES, "own"]), counts, count
 instances = st.sampled_from([0, 0.0, -0.0, (1, 2), "x", np.array([1.5])]).map(Encoded.of)
 extremes = st.none() | st.builds(Extreme, numbers, locations, st.none() | instances)
 histograms = st.dictionaries(st.integers(-5, 5), counts).map(lambda bins: SlackHistogram(tuple(bins.items())))
-phases = st.dictionaries(st.sampled_from(PHASES), st.builds(PhaseCounts, counts, counts, counts, counts, counts, counts))
+phases = st.dictionaries(
+    st.sampled_from(PHASES), st.builds(PhaseCounts, counts, counts, counts, counts, counts, counts)
+)
 clauses = st.dictionaries(names, st.builds(ClauseRecord, extremes, extremes, histograms))
 events = st.dictionaries(names, st.builds(lambda n, k: EventCounts(Encoded.of(1), 0.05, n + k, k), counts, counts))
 means = st.dictionaries(
@@ -46,7 +48,9 @@ means = st.dictionaries(
 )
 violations = st.lists(st.builds(Violation, locations, names, numbers, instances), max_size=8).map(tuple)
 errors = st.lists(st.builds(ErrorRecord, locations, names, names, names, st.none() | instances), max_size=8).map(tuple)
-rates = st.dictionaries(names, st.lists(st.builds(RateRow, st.integers(1, 3), numbers, locations), max_size=3).map(tuple))
+rates = st.dictionaries(
+    names, st.lists(st.builds(RateRow, st.integers(1, 3), numbers, locations), max_size=3).map(tuple)
+)
 
 
 @st.composite
@@ -188,7 +192,9 @@ def build(observations, builder=None):
 def test_evidence_does_not_depend_on_shards_or_their_order(seed):
     rng = random.Random(seed)
     observations = [
-        (block, index, rng.randrange(4), rng.choice([0, 1, 2.0, Fraction(3, 2)])) for block in range(8) for index in range(5)
+        (block, index, rng.randrange(4), rng.choice([0, 1, 2.0, Fraction(3, 2)]))
+        for block in range(8)
+        for index in range(5)
     ]
     whole = build(observations)
     blocks = [build(list(part)) for _, part in itertools.groupby(observations, key=lambda item: item[0])]
