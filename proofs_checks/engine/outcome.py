@@ -6,6 +6,7 @@ import re
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -16,13 +17,16 @@ from whp.proofs_checks.engine.exact import exactify
 from whp.proofs_checks.engine.observation import (
     Clause,
     Entry,
+    Event,
     NotANumberError,
     Observation,
+    Sample,
     Slack,
     worst_entry,
 )
 from whp.proofs_checks.engine.subjects import Replayed, SubjectError, guard
 from whp.theory.core import Theorem
+from whp.theory.core.mathematics import FlintMathematics
 
 _KEPT_FRAMES, _KEPT_LETTERS = 5, 2000
 
@@ -74,17 +78,13 @@ class Variant:
         return cls(check, theorem, check.observe)
 
     def tightened(self, factor: float) -> Variant:
-        """Return the claim with its right side multiplied by a factor (identities: perturbed by that relative amount)."""
+        """Return the claim with its right side multiplied by a factor, identities perturbed by as much."""
         if self.check.tighten is not None:
             return replace(self, observe=self.check.tighten(factor), mutated=True)
-        inner = self.observe
-        takes = keyword_names(inner)
+        inner, takes = self.observe, keyword_names(self.observe)
 
         def observe(instance: Any, **keywords: Any) -> Any:
-            observation = inner(instance, **{k: v for k, v in keywords.items() if k in takes})
-            if not isinstance(observation, Slack):
-                return observation
-            return Slack(tuple(_tighten(c, factor) for c in observation.clauses))
+            return _tighten(inner(instance, **{k: v for k, v in keywords.items() if k in takes}), Fraction(factor))
 
         return replace(self, observe=observe, mutated=True)
 
@@ -94,11 +94,40 @@ class Variant:
         return self.check.random
 
 
-def _tighten(clause: Clause, factor: float) -> Clause:
-    right = np.asarray(clause.right, dtype=float)
-    if clause.relation == "==":
-        return replace(clause, right=right + np.maximum(np.abs(right), 1.0) * (1.0 - factor))
-    return replace(clause, right=right * factor, left=np.asarray(clause.left, dtype=float))
+def _tighten(observation: Any, factor: Fraction) -> Any:
+    """Multiply the right side of every inequality, the claimed probability, or the room below the claimed mean."""
+    if isinstance(observation, Slack):
+        return Slack(tuple(_tighten_clause(c, factor) for c in observation.clauses))
+    if isinstance(observation, Event):
+        return replace(observation, probability=observation.probability * float(factor))
+    if isinstance(observation, Sample):
+        low, high, mean = observation.low, observation.high, observation.mean
+        moved = (
+            high - (high - mean) * float(factor) if observation.relation == ">=" else low + (mean - low) * float(factor)
+        )
+        return replace(observation, mean=moved)
+    return observation
+
+
+def _tighten_clause(clause: Clause, factor: Fraction) -> Clause:
+    right = np.asarray(clause.right)
+    if right.dtype == object or right.dtype.kind in "iub":  # stays exact
+        moved = np.vectorize(lambda r: _move(r, factor, clause.relation), otypes=[object])(right)
+    else:
+        moved = right * float(factor)
+        if clause.relation == "==":
+            moved = right + np.maximum(np.abs(right), 1.0) * float(1 - factor)
+    return replace(clause, right=moved[()] if np.ndim(moved) == 0 else moved)
+
+
+def _move(right: Any, factor: Fraction, relation: str) -> Any:
+    if isinstance(right, float):
+        factor = float(factor)  # type: ignore[assignment]
+    elif not isinstance(right, int | np.integer | Fraction):  # a ball
+        factor = FlintMathematics().ball(factor)
+    else:
+        right = Fraction(int(right)) if not isinstance(right, Fraction) else right
+    return right * factor if relation == "<=" else right + max(abs(right), 1) * (1 - factor)
 
 
 def run_once(
@@ -169,9 +198,11 @@ def _redecide(
     mode = variant.check.redecide
     if isinstance(mode, OutputAsData):
         observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
-        replayed = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+        replayed: Mapping[str, Any] = {
+            k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()
+        }
     elif isinstance(mode, Generic):
-        observe, replayed = variant.observe, dict(guard(variant.check, subjects))
+        observe, replayed = variant.observe, guard(variant.check, subjects)
     else:
         return first
     try:

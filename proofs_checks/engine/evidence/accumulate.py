@@ -43,8 +43,8 @@ class EvidenceBuilder:
     Examples
     --------
     >>> builder = EvidenceBuilder("doctest.triangle", "inequality", 0, "quick")
-    >>> builder.count("breadth", instances=2)
-    >>> builder.slacks("triangle", "breadth", 0, [0.5, 0.0], [1.5, 2.0], [2.0, 2.0], instance_at=[(1, 1), (2, 0)])
+    >>> builder.count("sampled", instances=2)
+    >>> builder.slacks("triangle", "sampled", 0, [0.5, 0.0], [1.5, 2.0], [2.0, 2.0], instance_at=[(1, 1), (2, 0)])
     >>> builder.build().clauses["triangle"].worst_slack.instance.decode()
     (2, 0)
     """
@@ -172,9 +172,11 @@ class EvidenceBuilder:
         new = EventCounts(Encoded.of(instance), delta, replicates, events)
         self._events[key] = self._events[key] + new if key in self._events else new
 
-    def mean(self, key: str, instance: Any, low: Any, high: Any, claimed: Any, counts: Sequence[int]) -> None:
+    def mean(
+        self, key: str, instance: Any, low: Any, high: Any, claimed: Any, counts: Sequence[int], *, relation: str = "<="
+    ) -> None:
         """Add samples of a mean claim on a fixed instance, as counts in equal bins."""
-        new = MeanCounts(Encoded.of(instance), low, high, claimed, tuple(counts))
+        new = MeanCounts(Encoded.of(instance), low, high, claimed, tuple(counts), relation)
         self._means[key] = self._means[key] + new if key in self._means else new
 
     def violation(self, location: Location, clause: str, slack: Any, instance: Any, detail: str = "") -> None:
@@ -184,11 +186,11 @@ class EvidenceBuilder:
             self._violations.append(Violation(location, clause, slack, Encoded.of(instance), detail))
             self._violations = sorted(self._violations, key=lambda kept: kept._order)[:KEPT_VIOLATIONS]
 
-    def error(self, location: Location, error: BaseException, instance: Any) -> None:
+    def failure(self, location: Location, type: str, message: str, trace: str, instance: Any) -> None:
         """Count a failure of the subject, and keep it if it is among the first."""
         self.count(location.phase, errors=1)
         if _among_first(location, self._errors, KEPT_ERRORS):
-            self._errors.append(ErrorRecord.of(location, error, Encoded.of(instance)))
+            self._errors.append(ErrorRecord(location, type, message, trace, Encoded.of(instance)))
             self._errors = sorted(self._errors, key=lambda kept: kept._order)[:KEPT_ERRORS]
 
     def rate(self, name: str, size: int, value: Any, location: Location) -> None:

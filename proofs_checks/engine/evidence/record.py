@@ -18,8 +18,8 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("examples", "breadth", "structure", "replicates")
-"""Order in which phases count as earlier; other names follow these in alphabetical order."""
+PHASES = ("structured", "examples", "sampled", "replicates", "sizes")
+"""Order in which phases count as earlier (shrunk instances are kept first); other names follow alphabetically."""
 
 KEPT_VIOLATIONS = 5
 KEPT_ERRORS = 5
@@ -217,6 +217,8 @@ class MeanCounts:
         Claimed bound on its mean.
     counts : tuple of int
         Samples in each of the equal bins from low to high.
+    relation : {"<=", ">=", "=="}
+        How the mean is claimed to stand to ``claimed``.
     """
 
     instance: Encoded
@@ -224,9 +226,12 @@ class MeanCounts:
     high: Number
     claimed: Number
     counts: tuple[int, ...]
+    relation: str = "<="
 
     def __post_init__(self) -> None:
         """Refuse impossible counts and ranges."""
+        if self.relation not in ("<=", ">=", "=="):
+            raise ValueError(f"relation must be '<=', '>=' or '==', got {self.relation!r}.")
         for name in ("low", "high", "claimed"):
             object.__setattr__(self, name, canonical_number(getattr(self, name), name))
         object.__setattr__(self, "counts", tuple(int(count) for count in self.counts))
@@ -242,7 +247,7 @@ class MeanCounts:
 
     def __add__(self, other: MeanCounts) -> MeanCounts:
         """Add the counts of another shard on the same instance."""
-        _require_same(self, other, "instance", "low", "high", "claimed")
+        _require_same(self, other, "instance", "low", "high", "claimed", "relation")
         if len(self.counts) != len(other.counts):
             raise ValueError(f"cannot merge histograms of {len(self.counts)} and {len(other.counts)} bins.")
         return replace(self, counts=tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
@@ -292,7 +297,7 @@ class ErrorRecord:
     type, message : str
         Class and text of the exception.
     traceback : str
-        The innermost frames, as ``file:line function``, one a line.
+        The innermost frames, files without their folders.
     instance : Encoded, optional
         The instance.
     """
@@ -306,13 +311,17 @@ class ErrorRecord:
     KEPT_FRAMES: ClassVar[int] = 5
     KEPT_LETTERS: ClassVar[int] = 2000
 
+    def __post_init__(self) -> None:
+        """Strip what differs between machines and runs, and shorten."""
+        object.__setattr__(self, "message", _portable(self.message)[: self.KEPT_LETTERS])
+        object.__setattr__(self, "traceback", _portable(self.traceback)[-self.KEPT_LETTERS :])
+
     @classmethod
     def of(cls, location: Location, error: BaseException, instance: Encoded | None = None) -> ErrorRecord:
         """Describe an exception."""
         frames = traceback.extract_tb(error.__traceback__)[-cls.KEPT_FRAMES :]
         tail = "\n".join(f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
-        message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", str(error))[: cls.KEPT_LETTERS]
-        return cls(location, type(error).__name__, message, tail, instance)
+        return cls(location, type(error).__name__, str(error), tail, instance)
 
     @property
     def _order(self) -> tuple[Any, ...]:
@@ -482,6 +491,12 @@ def _require_same(first: Any, second: Any, *names: str) -> None:
         left, right = getattr(first, name), getattr(second, name)
         if left != right:
             raise ValueError(f"cannot merge evidence with {name} {_short(left)} and {_short(right)}.")
+
+
+def _portable(text: str) -> str:
+    """Text without memory addresses, and without the folders of the files that a traceback names."""
+    text = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", text)
+    return re.sub(r'File "[^"\n]*[/\\]([^"/\\\n]+)"', r'File "\1"', text)
 
 
 def _short(value: Any) -> str:

@@ -111,7 +111,7 @@ def test_fixed_instances_and_claims_must_agree():
         (lambda: EventCounts(Encoded.of(1), 0.05, 1, 2), "events must be between 0 and replicates=1, got 2"),
         (lambda: MeanCounts(Encoded.of(1), 1, 0, 0.5, (1,)), "low must be below high"),
         (lambda: MeanCounts(Encoded.of(1), 0, 1, 0.5, (-1,)), "counts must be nonnegative"),
-        (lambda: Extreme(float("nan"), Location("breadth", 0, 0)), "got nan"),
+        (lambda: Extreme(float("nan"), Location("sampled", 0, 0)), "got nan"),
         (lambda: SlackHistogram(((0, -1),)), "nonnegative"),
         (lambda: SlackHistogram(((1000, 1),)), "in bins"),
         (lambda: replace(EMPTY, schema=2), "reads schema 1 only"),
@@ -129,7 +129,7 @@ def test_impossible_records_are_refused(build, message):
         lambda data: data.update(surprise=1),
         lambda data: data.update(campaign_seed="7"),
         lambda data: data.update(schema=2),
-        lambda data: data.update(phases={"breadth": {"instances": 1.5}}),
+        lambda data: data.update(phases={"sampled": {"instances": 1.5}}),
         lambda data: data.update(violations=[{}]),
         lambda data: data.update(phases=[]),
     ],
@@ -150,7 +150,7 @@ def test_only_the_earliest_violations_are_kept_in_the_order_of_phases():
 
 
 def test_equal_numbers_of_different_types_are_one_number():
-    place = Location("breadth", 0, 0)
+    place = Location("sampled", 0, 0)
     assert {type(Extreme(value, place).value) for value in (1, 1.0, Fraction(1), np.float64(1), True)} == {float}
     assert str(Extreme(-0.0, place).value) == "0.0"
     assert Extreme(Fraction(1, 3), place).value == Fraction(1, 3)
@@ -164,7 +164,7 @@ def test_an_error_record_holds_no_path_and_no_address():
     try:
         subject()
     except KeyError as error:
-        record = ErrorRecord.of(Location("breadth", 1, 2), error, Encoded.of((1, 2)))
+        record = ErrorRecord.of(Location("sampled", 1, 2), error, Encoded.of((1, 2)))
     assert record.type == "KeyError"
     assert "object at 0x...>" in record.message
     assert record.traceback.endswith(" subject")
@@ -173,15 +173,23 @@ def test_an_error_record_holds_no_path_and_no_address():
     assert record.instance.decode() == (1, 2)
 
 
+def test_tracebacks_given_as_text_lose_their_folders_and_addresses():
+    trace = 'File "/home/me/solver.py", line 3, in solve\n  File "C:\\me\\b.py", line 1\n<object at 0x7f0011223344>'
+    record = ErrorRecord(Location("sampled", 0, 0), "E", 'File "/tmp/x.py"', trace)
+    assert record.traceback == 'File "solver.py", line 3, in solve\n  File "b.py", line 1\n<object at 0x...>'
+    assert record.message == 'File "x.py"'
+    assert ErrorRecord(record.location, "E", record.message, record.traceback) == record
+
+
 def build(observations, builder=None):
     builder = builder or EvidenceBuilder("slug.T1", "bound", 7, "quick")
     for block, index, left, right in observations:
-        place = Location("breadth", block, index)
-        builder.count("breadth", instances=1)
+        place = Location("sampled", block, index)
+        builder.count("sampled", instances=1)
         builder.slack("c", place, right - left, left, right, instance=(left, right))
         if left > right:
             builder.violation(place, "c", right - left, (left, right))
-            builder.error(place, ValueError("no"), (left, right))
+            builder.failure(place, "ValueError", "no", "", (left, right))
         builder.event("fixed", "instance", 0.05, 1, int(left > right))
         builder.mean("fixed", "instance", 0, 4, 2, [int(left == value) for value in range(4)])
         builder.rate("calls", index + 1, left, place)
@@ -212,15 +220,15 @@ def test_batches_record_what_single_observations_record(seed):
     left, right = rng.choice([0.0, 0.3, 1.0, 1.5], 60), rng.choice([-1.0, 0.0, 0.1, 1.0, 2.0, np.inf], 60)
     single, batch = (EvidenceBuilder("slug.T1", "bound", 7, "quick") for _ in range(2))
     for index in range(60):
-        place = Location("breadth", 3, index)
+        place = Location("sampled", 3, index)
         single.slack("c", place, right[index] - left[index], left[index], right[index], instance=index)
     for first in (0, 20, 40):
         part = slice(first, first + 20)
         batch.slacks(
-            "c", "breadth", 3, (right - left)[part], left[part], right[part],
+            "c", "sampled", 3, (right - left)[part], left[part], right[part],
             instance_at=lambda index, first=first: first + index, first_index=first,
         )  # fmt: skip
-    batch.slacks("c", "breadth", 4, [], instance_at=[])
+    batch.slacks("c", "sampled", 4, [], instance_at=[])
     assert single.build().canonical_bytes() == batch.build().canonical_bytes()
 
 
@@ -232,8 +240,8 @@ def test_instances_are_encoded_only_when_kept():
         return index
 
     builder = EvidenceBuilder("slug.T1", "bound", 7, "quick")
-    builder.slacks("c", "breadth", 0, np.arange(1000.0, 0.0, -1.0), instance_at=look_up)
-    builder.slack("c", Location("breadth", 1, 0), 5, instance=object())  # not data, and not needed
+    builder.slacks("c", "sampled", 0, np.arange(1000.0, 0.0, -1.0), instance_at=look_up)
+    builder.slack("c", Location("sampled", 1, 0), 5, instance=object())  # not data, and not needed
     assert asked == [999]
     worst = builder.build().clauses["c"].worst_slack
     assert (worst.value, worst.location.index, worst.instance.decode()) == (1.0, 999, 999)
@@ -242,16 +250,16 @@ def test_instances_are_encoded_only_when_kept():
 def test_a_slack_that_is_nan_is_refused_with_its_index():
     builder = EvidenceBuilder("slug.T1", "bound", 7, "quick")
     with pytest.raises(ValueError, match="got one at index 1"):
-        builder.slacks("c", "breadth", 0, [1.0, float("nan")], instance_at=[1, 2])
+        builder.slacks("c", "sampled", 0, [1.0, float("nan")], instance_at=[1, 2])
     with pytest.raises(ValueError, match="got nan"):
-        builder.slack("c", Location("breadth", 0, 0), float("nan"), instance=1)
+        builder.slack("c", Location("sampled", 0, 0), float("nan"), instance=1)
 
 
 def test_huge_exact_slacks_have_a_bin():
     builder = EvidenceBuilder("slug.T1", "bound", 7, "quick")
-    builder.slack("c", Location("breadth", 0, 0), 10**400, 0, 10**400, instance=1)
-    builder.slack("c", Location("breadth", 0, 1), Fraction(-1, 10**400), 1, 1, instance=2)
-    builder.slack("c", Location("breadth", 0, 2), -(10**400), instance=3)
+    builder.slack("c", Location("sampled", 0, 0), 10**400, 0, 10**400, instance=1)
+    builder.slack("c", Location("sampled", 0, 1), Fraction(-1, 10**400), 1, 1, instance=2)
+    builder.slack("c", Location("sampled", 0, 2), -(10**400), instance=3)
     record = builder.build().clauses["c"]
     assert record.worst_slack.value == -(10**400)
     assert record.relative_slack.total == 3
