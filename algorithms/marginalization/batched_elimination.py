@@ -216,7 +216,9 @@ def _positive_range(value: FloatArray) -> tuple[float, float]:
         return 0.0, 0.0
     smallest = float(value.min())
     if smallest <= 0.0:
-        smallest = float(np.min(value, where=value > 0, initial=np.inf))
+        # Bits of non-negative floats sort like the floats; subtracting one sends zero to the end.
+        bits = np.min(value.view(np.uint64) - np.uint64(1)) + np.uint64(1)
+        smallest = float(bits.view(np.float64))
     return float(np.log(smallest)), float(np.log(largest))
 
 
@@ -258,6 +260,8 @@ def _gathered(operand: Operand, slots: list[FloatArray | None]) -> FloatArray:
         value = np.empty((len(parts), *parts[0].shape[:-1], width))
         for g, part in enumerate(parts):
             value[g] = part
+    if operand.plain:
+        return value
     order = (0, *(axis + 1 for axis in operand.axes), len(operand.axes) + 1)
     return value.transpose(order).reshape(value.shape[0], *operand.shape, value.shape[-1])
 
@@ -270,8 +274,9 @@ def _product(run: _Run, step: Contraction) -> _Ranged:
 
 
 def _bounds(run: _Run, operand: Operand) -> tuple[float, float]:
-    slots = {slot for slot, _ in operand.places}
-    return min(run.low[slot] for slot in slots), max(run.high[slot] for slot in slots)
+    if len(operand.slots) == 1:
+        return run.low[operand.slots[0]], run.high[operand.slots[0]]
+    return min(run.low[slot] for slot in operand.slots), max(run.high[slot] for slot in operand.slots)
 
 
 def _linear_forward(plan: EliminationPlan, weights: Mapping[str, FloatArray], batch: int, *, keep: bool) -> _Run:
@@ -285,7 +290,7 @@ def _linear_forward(plan: EliminationPlan, weights: Mapping[str, FloatArray], ba
             product, low = _rescaled(run, product)
             high = 0.0
         run.slots[step.slot] = _contracted(step, product)
-        _watch(run, step.slot, low + step.log_smallest, high + float(np.log(step.split[1])) + 1.0)
+        _watch(run, step.slot, low + step.log_smallest, high + step.log_growth)
     return run
 
 

@@ -58,6 +58,10 @@ class Operand:
     ----------
     places : tuple of (slot, member)
         Where each member's message lives.
+    slots : tuple of int
+        The different slots among them.
+    plain : bool
+        Whether the messages enter the product as they are, without transposition or added axes.
     run : slice or None
         Set when the messages are consecutive members of one slot, which then needs no copy.
     axes : tuple of int
@@ -69,6 +73,8 @@ class Operand:
     """
 
     places: tuple[Place, ...]
+    slots: tuple[int, ...]
+    plain: bool
     run: slice | None
     axes: tuple[int, ...]
     positions: tuple[int, ...]
@@ -101,6 +107,8 @@ class Contraction:
         Where the outgoing messages go.
     log_smallest : float
         Logarithm of the smallest positive entry of ``table``.
+    log_growth : float
+        Bound on the logarithm by which a sum exceeds the largest entry of the product.
     """
 
     variables: tuple[str, ...]
@@ -113,6 +121,7 @@ class Contraction:
     out_shape: tuple[int, ...]
     slot: int
     log_smallest: float
+    log_growth: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,6 +343,7 @@ class _PlanBuilder:
         ordered = sorted(groups.values(), key=lambda members: (self.steps[members[0]].depth, members[0]))
         last = len(self.steps) - 1
         ordered.sort(key=lambda members: last in members)  # the closing product comes last whatever its depth
+        self._line_up(ordered)
         places: dict[int, Place] = {}
         first_slot = len(self.weight_slots) + 1  # one more slot holds the empty product
         contractions = []
@@ -342,6 +352,22 @@ class _PlanBuilder:
             places.update({index: (slot, g) for g, index in enumerate(members)})
             contractions.append(self._contraction([self.steps[i] for i in members], places, slot))
         return tuple(contractions), first_slot + len(ordered)
+
+    def _line_up(self, groups: list[list[int]]) -> None:
+        """Order the members of each group, and the weights, as their readers want them: runs need no copy."""
+        rank: dict[object, tuple[int, int, int]] = {}
+        for number in reversed(range(len(groups))):
+            members = groups[number]
+            members.sort(key=lambda index: rank.get(index, (0, 0, 0)))
+            for position, index in enumerate(members):
+                for j, message in enumerate(self.steps[index].incoming):
+                    rank[message.step if message.step >= 0 else message.scope] = (number, j, position)
+        slots = []
+        for slot, group in enumerate(self.weight_slots):
+            names = tuple(sorted(group.variables, key=lambda name: rank.get((name,), (0, 0, 0))))
+            self.weight_place.update({name: (slot, g) for g, name in enumerate(names)})
+            slots.append(WeightSlot(names, group.cardinality, group.given))
+        self.weight_slots = tuple(slots)
 
     def _product_axes(self, step: _Step) -> tuple[str, ...]:
         return (*step.shared, step.variable, *step.right)
@@ -384,6 +410,7 @@ class _PlanBuilder:
             out_shape=self._shape(first.out_scope),
             slot=slot,
             log_smallest=float(np.log(positive.min())) if positive.size else 0.0,
+            log_growth=float(np.log(k)) + 1.0,
         )
 
     def _laid_out(self, step: _Step) -> tuple[FloatArray, FloatArray]:
@@ -409,7 +436,9 @@ class _PlanBuilder:
         position = [axes.index(name) for name in scope]
         order = tuple(int(i) for i in np.argsort(position))
         inside = tuple(size if i in position else 1 for i, size in enumerate(shape))
-        return Operand(where, _run_of(where), order, tuple(sorted(position)), inside)
+        slots = tuple(sorted({slot for slot, _ in where}))
+        plain = position == list(range(len(axes)))
+        return Operand(where, slots, plain, _run_of(where), order, tuple(sorted(position)), inside)
 
 
 def _spent_slots(contractions: Sequence[Contraction]) -> tuple[tuple[int, ...], ...]:

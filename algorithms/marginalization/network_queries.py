@@ -247,8 +247,8 @@ class NetworkEngine:
             power = f" (2^{entries.bit_length() - 1})" if entries & (entries - 1) == 0 else ""
             raise JointTooLargeError(
                 f"the joint table of {len(names)} variables has {entries} entries{power}, {8 * entries / 2**30:.3g} "
-                f"GiB, more than max_joint_entries={self.max_joint_entries}; factored_posterior gives the same distribution "
-                "as a product of small tables"
+                f"GiB, more than max_joint_entries={self.max_joint_entries}; factored_posterior gives the same "
+                "distribution as a product of small tables"
             )
         given = self._evidence(evidence, virtual_evidence)
         table = target_tables(self.plan(names, tuple(given.weights)), given.weights, 1).table[..., 0]
