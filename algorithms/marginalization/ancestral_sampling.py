@@ -138,7 +138,7 @@ def ancestral_conditionals(oracle: Oracle, x: Iterable[int]) -> tuple[Scalar, ..
 def _refuse_signed(oracle: Oracle) -> None:
     if oracle.is_nonnegative is False:
         raise SignedFunctionError(
-            f"sampling needs f(x) >= 0 for all x, but the function of this {type(oracle).__name__} takes negative values"
+            f"sampling needs f(x) >= 0 for all x, but this {type(oracle).__name__} stands for a signed function"
         )
 
 

@@ -162,9 +162,10 @@ class DPPOracle(Oracle):
         eigenvalues = np.linalg.eigvalsh(schur) if symmetric else np.linalg.eigvals(schur)
         sums = np.zeros(len(stars) + 1, dtype=eigenvalues.dtype)
         sums[0] = 1
-        for value in eigenvalues:  # elementary symmetric functions
-            sums[1:] = sums[1:] + value * sums[:-1]
-        result = scale * np.real(sums)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for value in eigenvalues:  # elementary symmetric functions
+                sums[1:] = sums[1:] + value * sums[:-1]
+            result = scale * np.real(sums)
         if not np.all(np.isfinite(result)):
             raise OverflowError("a Hamming marginal exceeds the range of floats; give the kernel exactly")
         return [float(value) for value in result]

@@ -62,8 +62,8 @@ def gauss_sum(form: QuadraticForm) -> GaussSum:
     """``S(Q) = Σ_x (-1)^{Q(x)}``, which is 0 or ``±2^e`` with ``n/2 <= e <= n``.
 
     Take a variable ``v``. If no quadratic term holds it, it contributes a factor 2, or makes the sum 0 if its linear
-    bit is 1. Otherwise ``Q = x_v ℓ + r`` with ``ℓ`` affine: summing ``x_v`` gives ``2 [ℓ = 0]``; solve ``ℓ = 0`` for one
-    variable ``p`` and substitute it in ``r``, a symmetric rank-two update of the bit matrix.
+    bit is 1. Otherwise ``Q = x_v ℓ + r`` with ``ℓ`` affine: summing ``x_v`` gives ``2 [ℓ = 0]``; solve ``ℓ = 0`` for
+    one variable ``p`` and substitute it in ``r``, a symmetric rank-two update of the bit matrix.
 
     Parameters
     ----------
