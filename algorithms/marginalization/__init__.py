@@ -12,6 +12,10 @@ from whp.algorithms.marginalization.cnf_gadget import (
     formula_truth_table,
     model_count_from_pm,
 )
+from whp.algorithms.marginalization.count_difference import (
+    CountDifference,
+    difference_of_counts,
+)
 from whp.algorithms.marginalization.cut_witness import (
     CutWitnessOracle,
 )
@@ -84,6 +88,7 @@ from whp.algorithms.marginalization.truth_table import (
 )
 
 __all__ = [
+    "CountDifference",
     "CutWitnessOracle",
     "DPPOracle",
     "EvenParityOracle",
@@ -106,6 +111,7 @@ __all__ = [
     "count_from_pm",
     "cut_distribution_from_hm",
     "cut_distribution_from_vm",
+    "difference_of_counts",
     "draw",
     "draw_under_weights",
     "draw_with_hamming_weight",

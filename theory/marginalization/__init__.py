@@ -14,6 +14,8 @@ from whp.theory.marginalization.gadgets import (
     hamming_cut_polynomial,
     pair_lift,
     virtual_cut_value,
+    witness_hamming_polynomial,
+    witness_network_polynomial,
 )
 from whp.theory.marginalization.quantities import (
     determinant,
@@ -30,10 +32,13 @@ from whp.theory.marginalization.quantities import (
     total,
 )
 from whp.theory.marginalization.queries import Pattern, Query, Scalar, Weights, as_assignment, as_scalar
+from whp.theory.marginalization.theorems import PAPER, THEOREMS
 
 __all__ = [
     "CNF",
     "MAX_TABLE_VARIABLES",
+    "PAPER",
+    "THEOREMS",
     "CutWitness",
     "DPPKernel",
     "Pattern",
@@ -61,4 +66,6 @@ __all__ = [
     "require_table_size",
     "total",
     "virtual_cut_value",
+    "witness_hamming_polynomial",
+    "witness_network_polynomial",
 ]

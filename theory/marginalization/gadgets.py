@@ -19,6 +19,8 @@ __all__ = [
     "hamming_cut_polynomial",
     "pair_lift",
     "virtual_cut_value",
+    "witness_hamming_polynomial",
+    "witness_network_polynomial",
 ]
 
 
@@ -116,6 +118,72 @@ class CutWitness:
         return positions
 
 
+def witness_network_polynomial(witness: CutWitness, weights: Weights) -> Scalar:
+    """``N`` of the witness with the ``y`` summed in closed form: ``Σ_x Π ω_i(x_i) Π (w̄_y + w_y (-1)^{x_i+x_j})``.
+
+    Examples
+    --------
+    >>> witness_network_polynomial(CutWitness(2, 1), Weights.of([1, 1, 3]))  # 2 (1 + 3) + 2 (1 - 3)
+    4
+    """
+    if weights.n != witness.n:
+        raise ValueError(f"weights must have one pair per variable, n={witness.n}, got {weights.n}")
+    active = [
+        (i, j, w_bar + w, w_bar - w)
+        for i, j in witness.pairs
+        for w, w_bar in (weights.pairs[witness.y(i, j, r)] for r in range(witness.copies))
+        if (w, w_bar) != (0, 1)
+    ]
+    first = Weights(weights.pairs[: witness.m])
+    result: Scalar = 0
+    for x in itertools.product((0, 1), repeat=witness.m):
+        product = first.of_assignment(x)
+        for i, j, agree, differ in active:
+            product = product * (agree if x[i] == x[j] else differ)
+        result = result + product
+    return result
+
+
+def witness_hamming_polynomial(witness: CutWitness, q: Pattern) -> tuple[int, ...]:
+    """Coefficients, ``k = 0 .. n``, of the Hamming generating function of the witness under ``q``.
+
+    ``Σ_x t^{|x|} Π`` over the ``y`` of ``1 + t χ`` at stars, ``t χ`` at ones and 1 at zeros, ``χ = (-1)^{x_i + x_j}``.
+
+    Examples
+    --------
+    >>> witness_hamming_polynomial(CutWitness(2, 1), Pattern("***"))
+    (1, 3, -1, 1)
+    """
+    if q.n != witness.n:
+        raise ValueError(f"pattern must have length n={witness.n}, got {q.n}")
+    touched = [
+        (i, j, q.letters[witness.y(i, j, r)])
+        for i, j in witness.pairs
+        for r in range(witness.copies)
+        if q.letters[witness.y(i, j, r)] != "0"
+    ]
+    tally: dict[tuple[int, int, int], int] = {}
+    for x in Pattern(q.letters[: witness.m]).assignments():
+        odd_stars = sum(x[i] != x[j] for i, j, letter in touched if letter == "*")
+        odd_ones = sum(x[i] != x[j] for i, j, letter in touched if letter == "1")
+        key = (sum(x), odd_stars, odd_ones % 2)
+        tally[key] = tally.get(key, 0) + 1
+    stars = sum(letter == "*" for _, _, letter in touched)
+    coefficients = [0] * (witness.n + 1)
+    for (weight, odd, flip), count in tally.items():
+        for power, value in enumerate(_signed_binomials(stars - odd, odd)):
+            coefficients[weight + len(touched) - stars + power] += (-1) ** flip * count * value
+    return tuple(coefficients)
+
+
+def _signed_binomials(even: int, odd: int) -> list[int]:
+    """Coefficients of ``(1+t)^even (1-t)^odd``."""
+    factor = [1]
+    for sign in [1] * even + [-1] * odd:
+        factor = [a + sign * b for a, b in zip([*factor, 0], [0, *factor], strict=True)]
+    return factor
+
+
 def virtual_cut_value(graph: Graph, w: Scalar) -> Scalar:
     """``Σ_x (1+w)^{|E|-cut(x)} (1-w)^{cut(x)}``, what VM on the witness answers in T5b.
 
@@ -142,10 +210,7 @@ def hamming_cut_polynomial(graph: Graph, copies: int) -> tuple[int, ...]:
     size = copies * graph.n_edges
     coefficients = [0] * (graph.n_vertices + size + 1)
     for (ones, cut), count in weighted_cut_distribution(graph).items():
-        factor = [1]
-        for sign in [1] * (size - copies * cut) + [-1] * (copies * cut):
-            factor = [a + sign * b for a, b in zip([*factor, 0], [0, *factor], strict=True)]
-        for power, value in enumerate(factor):
+        for power, value in enumerate(_signed_binomials(size - copies * cut, copies * cut)):
             coefficients[ones + power] += count * value
     return tuple(coefficients)
 

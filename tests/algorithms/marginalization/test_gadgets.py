@@ -20,6 +20,7 @@ from whp.algorithms.marginalization import (
     UnsupportedQueryError,
     cut_distribution_from_hm,
     cut_distribution_from_vm,
+    difference_of_counts,
     formula_truth_table,
     model_count_from_pm,
     quadratic_truth_table,
@@ -48,6 +49,8 @@ from whp.theory.marginalization import (
     network_polynomial,
     pair_lift,
     virtual_cut_value,
+    witness_hamming_polynomial,
+    witness_network_polynomial,
 )
 
 BULL = Graph(5, ((0, 1), (1, 2), (0, 2), (1, 3), (2, 4)))
@@ -60,10 +63,11 @@ def test_the_witness_oracle_agrees_with_the_table_of_its_function(witness: CutWi
     for _ in range(12):
         q = Pattern("".join(rng.choice(list("01**"), size=witness.n)))
         assert oracle.marginal(q) == marginal(table, q)
-        assert oracle.hamming_marginals(q) == hamming_marginals(table, q)
+        assert oracle.hamming_marginals(q) == hamming_marginals(table, q) == witness_hamming_polynomial(witness, q)
         values = [Fraction(int(a), int(b)) for a, b in rng.integers([-4, 1], [5, 4], size=(2 * witness.n, 2))]
         weights = Weights.of(values[: witness.n], values[witness.n :])
         assert oracle.virtual_evidence(weights) == network_polynomial(table, weights)
+        assert witness_network_polynomial(witness, weights) == network_polynomial(table, weights)
         floats = Weights.of([float(v) for v in values[: witness.n]], [float(v) for v in values[witness.n :]])
         expected = float(network_polynomial(table, weights))
         assert oracle.virtual_evidence(floats) == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -220,3 +224,16 @@ def test_models_are_counted_by_one_plain_marginal_while_the_full_count_is_consta
             model_count_from_pm(free)
     assert FormulaOracle(CNF(60, ((1, -60),))).count() == 2**60
     assert FormulaOracle(CNF(1, ((1,),))).is_nonnegative
+
+
+def test_weighted_sums_are_differences_of_counts_over_a_denominator() -> None:
+    table = TruthTable(2, [2, -3, 0, 5])
+    weights = Weights(((Fraction(1, 2), Fraction(-2, 3)), (3, Fraction(1, 4))))
+    split = difference_of_counts(table, weights)
+    assert split.value == network_polynomial(table, weights)
+    assert min(split.positive, split.negative) >= 0
+    assert split.denominator == 24
+    with pytest.raises(TypeError, match="floats"):
+        difference_of_counts(table, Weights.of([0.5, 1]))
+    with pytest.raises(TypeError, match="integer values"):
+        difference_of_counts(TruthTable(1, [Fraction(1, 2), 1]), Weights.of([1]))
