@@ -151,7 +151,8 @@ THEOREMS = (
         provenance="derived",
         reading=_ABSTRACT + "The separation under FP ≠ #P is the paper's; witness and proof were worked out here.",
         expected="proved",
-        not_claimed="unconditional lower bounds, hardness of approximation, hardness for planar or bounded-treewidth graphs",
+        not_claimed="unconditional lower bounds, hardness of approximation, hardness for planar or bounded-treewidth"
+        " graphs",
     ),
     _theorem(
         "T5c",
