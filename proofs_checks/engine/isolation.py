@@ -8,6 +8,7 @@ not start processes through ``multiprocessing``.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib
 import os
 import pickle
@@ -203,7 +204,7 @@ class _Child:
     """The parent's side of one child process."""
 
     def __init__(self, fn: Callable[..., Any], memory_bytes: int | None, start_method: StartMethod) -> None:
-        self._owner = (os.getpid(), threading.get_ident())
+        self._owner = (os.getpid(), threading.current_thread())
         start = _fork if start_method == "fork" else _spawn
         with _FORKING:
             self.pid, self._connection = start(fn, memory_bytes)
@@ -216,7 +217,7 @@ class _Child:
 
     def usable(self) -> bool:
         """Whether the child is ours, of this thread, and alive."""
-        if self._owner != (os.getpid(), threading.get_ident()):
+        if self._owner != (os.getpid(), threading.current_thread()):
             return False
         return _alive(self.pid)
 
@@ -329,6 +330,7 @@ def _fork(fn: Callable[..., Any], memory_bytes: int | None) -> tuple[int, socket
         try:
             ours.close()
             os.setpgid(0, 0)
+            faulthandler.disable()  # a crash is reported by the parent
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             _serve(fn, theirs, memory_bytes, parent)
@@ -398,6 +400,7 @@ def _serve(fn: Callable[..., Any], connection: socket.socket, memory_bytes: int 
     """Answer requests until the parent closes the connection."""
     _die_with(parent)
     os.dup2(2, 1)
+    sys.stdout = sys.stderr
     memory = _MemoryLimit(memory_bytes)
     reader = connection.makefile("rb")
     connection.sendall(_READY)
