@@ -108,7 +108,7 @@ def fourier_coefficients(table: TruthTable) -> TruthTable:
     size = 2**table.n
     if not table.is_exact:
         return TruthTable(table.n, sums / size)
-    return TruthTable(table.n, [_reduced(Fraction(value) / size) for value in sums.tolist()])  # type: ignore[arg-type]
+    return TruthTable(table.n, [_reduced(Fraction(value) / size) for value in sums.tolist()])
 
 
 def values_from_fourier(coefficients: TruthTable) -> TruthTable:

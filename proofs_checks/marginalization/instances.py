@@ -62,7 +62,7 @@ class CutQuery:
 
 BULL = Graph(5, ((0, 1), (1, 2), (0, 2), (1, 3), (2, 4)))
 TRIANGLE_FORM = QuadraticForm.from_terms(3, complete_graph(3).edges)
-TRIANGLE_TABLE = TruthTable(3, [1, 1, 1, -1, 1, -1, -1, -1])  # type: ignore[arg-type]
+TRIANGLE_TABLE = TruthTable(3, [1, 1, 1, -1, 1, -1, -1, -1])
 REFERENCE_KERNEL = DPPKernel.of([[2, 1, 0], [1, 2, 1], [0, 1, 3]])
 HALF = Fraction(1, 2)
 
@@ -140,12 +140,12 @@ def table_queries() -> Mapping[str, TableQuery]:
     determinantal = TruthTable.from_function(3, lambda x: principal_minor(REFERENCE_KERNEL, x))
     weights = Weights.of([HALF, 3, Fraction(-2, 5)], [1, 2, third])
     halves = Weights.of([HALF, third, Fraction(1, 5)])
-    one_hot = TruthTable(2, [0, 0, 1, 0])  # type: ignore[arg-type]
+    one_hot = TruthTable(2, [0, 0, 1, 0])
     return {
         "triangle form": TableQuery(TRIANGLE_TABLE, Pattern("1**"), halves),
         "determinantal function": TableQuery(determinantal, Pattern("*1*"), weights),
-        "no variable": TableQuery(TruthTable(0, [7]), Pattern(""), Weights(())),  # type: ignore[arg-type]
-        "zero function": TableQuery(TruthTable(2, [0] * 4), Pattern("*1"), Weights.of([1, 2])),  # type: ignore[arg-type]
+        "no variable": TableQuery(TruthTable(0, [7]), Pattern(""), Weights(())),
+        "zero function": TableQuery(TruthTable(2, [0] * 4), Pattern("*1"), Weights.of([1, 2])),
         "one point, contradicted": TableQuery(one_hot, Pattern("0*"), Weights.of([1, -1], [-1, 1])),
         "Davis attendance": TableQuery(davis_counts(5), Pattern("1**0*"), Weights.of([2, 1, 3, HALF, -1])),
     }
@@ -194,7 +194,7 @@ def real_form_queries() -> Mapping[str, FormQuery]:
 
 
 def ratio_nodes(size: int) -> tuple[Fraction, ...]:
-    """``size + 1`` weights whose ratios are 0, 1, 2, …"""
+    """``size + 1`` weights whose ratios are 0, 1, 2 and so on."""
     return tuple(Fraction(1 - rho, 1 + rho) for rho in range(size + 1))
 
 

@@ -1,4 +1,4 @@
-"""Proofs on stated scopes: polynomial identities for all weights, exhaustive enumeration of functions, forms, graphs."""
+"""Proofs on stated scopes: polynomial identities for all weights; all small functions, forms and graphs."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def reductions_on_a_basis() -> ProofResult:
         )
 
     family = (
-        (TruthTable(n, [int(k == hot) for k in range(2**n)]), q)  # type: ignore[arg-type]
+        (TruthTable(n, [int(k == hot) for k in range(2**n)]), q)
         for n in range(4)
         for hot in range(2**n)
         for q in _patterns(n)
@@ -353,7 +353,7 @@ def lifts_of_all_small_functions() -> ProofResult:
         return answers == hamming_marginals(lifted, q) and base.calls[Query.PM] <= 1 and set(base.calls) <= {Query.PM}
 
     basis = (
-        (TruthTable(n, [int(k == hot) for k in range(2**n)]), q)  # type: ignore[arg-type]
+        (TruthTable(n, [int(k == hot) for k in range(2**n)]), q)
         for n in range(3)
         for hot in range(2**n)
         for q in _patterns(2 * n)
@@ -374,7 +374,7 @@ def counts_of_all_small_formulas() -> ProofResult:
         values = [formula_with_complement(phi, point) for point in _points(phi.n + 1)]
         models = sum(phi(x) for x in _points(phi.n))
         at_zero: Any = solvers.model_count_from_pm
-        table = TruthTable(phi.n + 1, values)  # type: ignore[arg-type]
+        table = TruthTable(phi.n + 1, values)
         return bool(sum(values) == 2**phi.n and at_zero(BruteForceOracle(table)) == models)
 
     def canonical(n: int, falsified: Sequence[tuple[int, ...]]) -> CNF:
@@ -393,7 +393,7 @@ def sampling_from_all_small_tables() -> ProofResult:
 
     def holds(values: tuple[int, ...]) -> bool:
         n = len(values).bit_length() - 1
-        table = TruthTable(n, values)  # type: ignore[arg-type]
+        table = TruthTable(n, values)
         conditionals: Any = solvers.ancestral_conditionals
         return all(
             _product(Fraction(c) for c in conditionals(BruteForceOracle(table), x)) == Fraction(value, sum(values))

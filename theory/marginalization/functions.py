@@ -84,7 +84,7 @@ class TruthTable:
     """
 
     n: int
-    values: NDArray[Any]
+    values: Any  # array_like in, read-only ndarray kept
 
     def __post_init__(self) -> None:
         """Check the size and freeze the array."""
@@ -105,7 +105,7 @@ class TruthTable:
         [0, 1, 1, 2]
         """
         require_table_size(n)
-        return cls(n, [f(x) for x in itertools.product((0, 1), repeat=n)])  # type: ignore[arg-type]
+        return cls(n, [f(x) for x in itertools.product((0, 1), repeat=n)])
 
     def __call__(self, *x: int) -> Scalar:
         """Value at a point."""
@@ -125,7 +125,7 @@ class TruthTable:
     @property
     def is_exact(self) -> bool:
         """Whether the values are integers or fractions."""
-        return self.values.dtype != np.float64
+        return bool(self.values.dtype != np.float64)
 
     @property
     def is_nonnegative(self) -> bool:
@@ -173,8 +173,8 @@ class QuadraticForm:
     (1, 1)
     """
 
-    quadratic: NDArray[np.bool_]
-    linear: NDArray[np.bool_]
+    quadratic: Any  # array_like in, read-only (n, n) array of bool kept
+    linear: Any  # array_like in, read-only (n,) array of bool kept
     constant: int = 0
 
     def __post_init__(self) -> None:

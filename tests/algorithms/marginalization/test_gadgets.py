@@ -174,7 +174,7 @@ def test_enumeration_over_too_many_vertices_is_refused_but_plain_marginals_are_n
 def table_patterns(draw: st.DrawFn) -> tuple[TruthTable, Pattern]:
     """A table over n variables and a pattern over 2n."""
     n = draw(st.integers(0, 3))
-    table = TruthTable(n, draw(st.lists(st.integers(-3, 3), min_size=2**n, max_size=2**n)))  # type: ignore[arg-type]
+    table = TruthTable(n, draw(st.lists(st.integers(-3, 3), min_size=2**n, max_size=2**n)))
     return table, Pattern("".join(draw(st.lists(st.sampled_from("01***"), min_size=2 * n, max_size=2 * n))))
 
 

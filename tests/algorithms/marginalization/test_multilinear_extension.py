@@ -46,7 +46,7 @@ PAIR = st.one_of(st.tuples(WEIGHT, WEIGHT), WEIGHT.map(lambda w: (w, -w)), st.ju
 def table_weights(draw: st.DrawFn) -> tuple[TruthTable, Weights]:
     """A table and weights, with pairs that add to 0 and zero pairs among them."""
     n = draw(st.integers(0, 4))
-    table = TruthTable(n, draw(st.lists(ENTRIES, min_size=2**n, max_size=2**n)))  # type: ignore[arg-type]
+    table = TruthTable(n, draw(st.lists(ENTRIES, min_size=2**n, max_size=2**n)))
     return table, Weights(tuple(draw(st.lists(PAIR, min_size=n, max_size=n))))
 
 

@@ -46,7 +46,7 @@ ENTRIES = st.one_of(st.integers(-3, 3), st.fractions(-2, 2, max_denominator=6))
 def tables(draw: st.DrawFn, largest: int = 5) -> TruthTable:
     """Tables of small integers and fractions, all-zero ones among them."""
     n = draw(st.integers(0, largest))
-    return TruthTable(n, draw(st.lists(ENTRIES, min_size=2**n, max_size=2**n)))  # type: ignore[arg-type]
+    return TruthTable(n, draw(st.lists(ENTRIES, min_size=2**n, max_size=2**n)))
 
 
 @st.composite
