@@ -1,15 +1,18 @@
 """Checks and proofs of the statements on marginalization."""
 
 from whp.proofs_checks.marginalization import (
+    circuit_proofs,
+    circuits,
     cut_gadgets,
     determinants,
     hierarchy,
     lifts,
     multilinear,
+    proofs,
     quadratic_forms,
+    real_ram,
     sampling,
 )
-from whp.proofs_checks.marginalization.proofs import PROOFS
 
 __all__ = ["CHECKS", "PROOFS"]
 
@@ -21,4 +24,8 @@ CHECKS = (
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
     *sampling.CHECKS,
+    *circuits.CHECKS,
+    *real_ram.CHECKS,
 )
+
+PROOFS = (*proofs.PROOFS, *circuit_proofs.PROOFS)
