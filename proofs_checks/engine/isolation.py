@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
+from whp.proofs_checks.engine.ball_transport import enable_balls
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 StartMethod = Literal["fork", "spawn"]
@@ -147,6 +149,7 @@ class Isolated(Generic[_Parameters, _Result]):
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         """Run the function on the arguments in the child."""
+        enable_balls()
         request = pickle.dumps((args, kwargs), protocol=pickle.HIGHEST_PROTOCOL)
         with self._lock:
             child = self._ready_child()
@@ -421,6 +424,7 @@ def _answer(fn: Callable[..., Any], request: bytes, memory: _MemoryLimit) -> byt
         with memory:
             args, kwargs = pickle.loads(request)
             result = fn(*args, **kwargs)
+            enable_balls()
             try:
                 return pickle.dumps(("returned", result), protocol=pickle.HIGHEST_PROTOCOL)
             except MemoryError:
