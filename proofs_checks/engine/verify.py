@@ -195,7 +195,9 @@ def make_run(
 ) -> Run:
     """Plan one check-run."""
     mine = {k: v for k, v in subjects.items() if k in {s.name for s in check.slots}}
-    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits)
+    store = settings.desk.store
+    hunted = store.tightest(check.id) if store is not None and not mutant else ""
+    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits, hunted=hunted)
     fixed = 0 if check.kind == "slack" else len(Form.of(check, mutant).fixed(seed))
     return Run(check, blocks, fixed, mine or None)
 

@@ -18,7 +18,7 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("structured", "examples", "sampled", "replicates", "sizes")
+PHASES = ("structured", "examples", "hunted", "sampled", "replicates", "sizes")
 """Order in which phases count as earlier (shrunk instances are kept first); other names follow alphabetically."""
 
 KEPT_VIOLATIONS = 5
