@@ -119,6 +119,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ------
     ValueError
         If the start method is unknown, or ``spawn`` is asked for a function that cannot be imported.
+    NotImplementedError
+        If the system is not a POSIX one.
 
     Notes
     -----
@@ -139,6 +141,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ) -> None:
         if start_method not in ("fork", "spawn"):
             raise ValueError(f"start_method must be 'fork' or 'spawn', got {start_method!r}.")
+        if os.name != "posix":
+            raise NotImplementedError(f"limits on calls need a POSIX system, got {os.name!r}.")
         if start_method == "spawn":
             _importable_name(fn)
         self._fn = fn
@@ -290,7 +294,9 @@ class _Child:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a child of ours still runs; it is not reaped by asking."""
+    """Whether a child of ours still runs (assumed where the system cannot say); it is not reaped by asking."""
+    if not hasattr(os, "waitid"):
+        return True
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except ChildProcessError:
