@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.hunt import Hunt, Step
+from whp.proofs_checks.engine.ledger import CampaignRow
 from whp.proofs_checks.engine.mutants import MutantsReport
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.proofs import Proof
@@ -58,7 +61,12 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
     if not enabled or not screen.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} blocks"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} blocks"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=screen, transient=True) as live:
         task = live.add_task("verifying", total=None)
 
@@ -74,7 +82,9 @@ def show_list(rows: Sequence[tuple[Theorem, int, int]]) -> None:
     for name in ("theorem", "what it says", "provenance", "expected", "c+p"):
         table.add_column(name, overflow="fold", no_wrap=name in ("provenance", "expected"))
     for t, checks, proofs in rows:
-        table.add_row(t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}")
+        table.add_row(
+            t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}"
+        )
     console().print(table)
 
 
@@ -142,25 +152,31 @@ def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
 
 
 def _instance(value: Any) -> str:
-    from rich.pretty import pretty_repr
-
-    text = pretty_repr(value, max_width=74, max_string=_LONGEST)
+    text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
 def _summary(out: Console, report: Report) -> None:
     counts = report.counts
     total = counts["ran"] + counts["skipped"]
-    ran = f"{counts['ran']} of {total} checks ran, {counts['skipped']} skipped, {counts['vacuous']} vacuous; {report.proofs_run} proofs"
+    ran = f"{counts['ran']} of {total} checks ran, {counts['skipped']} skipped, {counts['vacuous']} vacuous"
     style = "" if counts["ran"] or report.proofs_run else "bold red"
-    out.print(Text(f"{ran}; budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s", style=style))
+    out.print(
+        Text(
+            f"{ran}; {report.proofs_run} proofs; budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s",
+            style=style,
+        )
+    )
     if report.level:
         out.print(Text(f"chance that any true random claim was refuted: below {report.level:.0e}"))
     if report.unexpected:
         names = ", ".join(t.theorem.id for t in report.unexpected)
         out.print(Text(f"not as expected: {names}", style="bold red"))
     elif report.exit_status == 0:
-        out.print(Text("every verdict is the expected one", style="green"))
+        kept = (
+            "the subject kept every claim that was checked" if report.subjects else "every verdict is the expected one"
+        )
+        out.print(Text(kept, style="green"))
 
 
 def show_mutants(report: MutantsReport) -> None:
@@ -172,7 +188,12 @@ def show_mutants(report: MutantsReport) -> None:
     table.add_column("killed", no_wrap=True)
     table.add_column("how", overflow="fold")
     for m in report.mutants:
-        table.add_row(m.check.id, m.mutant, Text("yes" if m.killed else "NO", style="green" if m.killed else "bold red"), Text(m.text))
+        table.add_row(
+            m.check.id,
+            m.mutant,
+            Text("yes" if m.killed else "NO", style="green" if m.killed else "bold red"),
+            Text(m.text),
+        )
     out.print(table)
     alive = [m for m in report.mutants if not m.killed]
     out.print(f"{len(report.mutants) - len(alive)} of {len(report.mutants)} mutants killed")
@@ -185,7 +206,11 @@ def show_mutants(report: MutantsReport) -> None:
 def show_replay(result: Replay) -> None:
     """Print the instance, both sides of every clause, and whether it came out as recorded."""
     out = console()
-    out.print(Text(result.stored.check_id + (f", mutant {result.stored.mutant}" if result.stored.mutant else ""), style="bold"))
+    out.print(
+        Text(
+            result.stored.check_id + (f", mutant {result.stored.mutant}" if result.stored.mutant else ""), style="bold"
+        )
+    )
     if result.instance is not None:
         out.print(Text(f"instance: {_instance(result.instance)}"))
     table = Table(box=None, pad_edge=False)
@@ -250,3 +275,57 @@ def show_estimate(rows: Sequence[Estimate]) -> None:
         table.add_row(r.check, r.kind, str(r.blocks), str(r.instances), f"{r.seconds:.2f}")
     console().print(table)
     console().print(f"about {sum(r.seconds for r in rows):.1f} s on one process")
+
+
+def show_campaigns(rows: Sequence[CampaignRow]) -> None:
+    """Print the campaigns of a ledger."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("no.", "started", "finished", "blocks", "asked for"):
+        table.add_column(name, overflow="fold", justify="right" if name == "blocks" else "left")
+    for r in rows:
+        started = datetime.fromtimestamp(r.started).strftime("%Y-%m-%d %H:%M:%S")
+        finished = "no" if r.finished is None else f"{r.finished - r.started:.0f} s later"
+        asked = " ".join([*r.request.get("patterns", []), *r.request.get("subject", [])]) or "everything"
+        about = f"{asked}, budget {r.request.get('budget')}, seed {r.request.get('seed')}"
+        table.add_row(str(r.id), started, finished, str(r.shards), about)
+    console().print(table)
+
+
+def show_shards(found: Mapping[str, Evidence]) -> None:
+    """Print what a campaign stored, by check."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("check", "instances", "replicates", "violations", "errors"):
+        table.add_column(name, overflow="fold", justify="left" if name == "check" else "right")
+    for name, evidence in found.items():
+        total = evidence.total
+        table.add_row(name, *map(str, (total.instances, total.replicates, total.violations, total.errors)))
+    console().print(table)
+
+
+def show_step(check: Check, step: Step) -> None:
+    """Print an improvement as it is found, on standard error."""
+    Console(stderr=True, highlight=False).print(
+        Text(f"{check.id}: {step.ratio:.9g} after {step.observations} observations ({step.source})", style="dim")
+    )
+
+
+def show_hunts(found: Sequence[Hunt]) -> None:
+    """Print what each hunt came to."""
+    out = console()
+    for h in found:
+        word = Text("violated", style="bold red") if h.violated else Text("not violated", style="green")
+        out.print(Text.assemble(f"{h.check.id}: tightest {h.ratio:.9g} in {h.observations} observations, ", word))
+        if h.instance is not None:
+            out.print(Text(_instance(h.instance.decode())))
+
+
+def hunt_json(found: Hunt) -> dict[str, Any]:
+    """Return JSON-able data of a hunt."""
+    return {
+        "check": found.check.id,
+        "ratio": found.ratio,
+        "violated": found.violated,
+        "observations": found.observations,
+        "steps": [[s.observations, s.ratio, s.source] for s in found.steps],
+        "instance": None if found.instance is None else found.instance.text,
+    }

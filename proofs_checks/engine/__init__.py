@@ -13,8 +13,17 @@ from whp.proofs_checks.engine.check import (
     Rounded,
     Vectorised,
 )
-from whp.proofs_checks.engine.evidence import ContentHash, Evidence, Recipe, allow_namespace, content, materialise, recipe
+from whp.proofs_checks.engine.evidence import (
+    ContentHash,
+    Evidence,
+    Recipe,
+    allow_namespace,
+    content,
+    materialise,
+    recipe,
+)
 from whp.proofs_checks.engine.exact import exactify
+from whp.proofs_checks.engine.hunt import Hunt, hunt
 from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.mutants import MutantsReport, mutants
 from whp.proofs_checks.engine.observation import (
@@ -44,6 +53,7 @@ __all__ = [
     "Event",
     "Evidence",
     "Generic",
+    "Hunt",
     "Instances",
     "Kind",
     "Limits",
@@ -68,6 +78,7 @@ __all__ = [
     "event",
     "exactify",
     "exhaustive",
+    "hunt",
     "identity",
     "materialise",
     "mutants",
