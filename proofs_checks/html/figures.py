@@ -16,11 +16,13 @@ from whp.proofs_checks.engine.evidence.slack_histogram import EDGES
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.html.inline_svg import ALARM, CLAIM, DATA, INK, LINE, MUTED, inline_svg
 from whp.proofs_checks.html.numbers import number, plural, power_of_ten
+from whp.proofs_checks.html.printable import printable, shortened
 
 _PIXEL = 1 / 72  # inches
-_WIDTH = 440
+_WIDTH = 360
 _FONT = 11.0
 _PER_DECADE = 3
+_LONGEST_NAME = 50
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,9 @@ def intervals(rows: Sequence[IntervalRow]) -> Markup:
         axes.plot([low, high], [y, y], color=colour, linewidth=0, marker="|", markersize=9, markeredgewidth=1.6)
         refutes = row.share(row.refutes)
         if math.isfinite(refutes) and left < refutes <= right and row.relation != "==":
-            axes.plot([refutes], [y - 0.2], color=INK, linewidth=0, marker="^", markersize=4.5)
-        axes.text(left, y + 0.26, row.name, color=INK, fontsize=_FONT, ha="left", va="bottom")
+            axes.plot([refutes], [y - 0.2], color=INK, linewidth=0, marker="^", markersize=4.5, clip_on=False)
+        name = shortened(printable(" ".join(row.name.split())), _LONGEST_NAME)
+        axes.text(left, y + 0.26, name, color=INK, fontsize=_FONT, ha="left", va="bottom", parse_math=False)
     axes.axvline(1, color=CLAIM, linewidth=1.6, linestyle=(0, (4, 3)))
     axes.set_xlim(left, right)
     axes.set_ylim(-len(rows) + 0.45, 0.85)

@@ -12,6 +12,14 @@ from whp.theory.core import Bound, Claim
 
 _RELATIONS = {"<=": "≤", ">=": "≥", "=": "=", "~": "∼", "=>": "⇒"}
 _PLAIN_LATEX = re.compile(r"\\?([A-Za-z]+)(?:_\{?(\w+)\}?)?\Z")
+_GREEK_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega"
+    " Gamma Delta Theta Lambda Sigma Phi Psi Omega"
+).split()
+_LETTERS = dict(zip(_GREEK_NAMES, "αβγδεζηθκλμνξρστφχψωΓΔΘΛΣΦΨΩ", strict=True))
+_GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_GREEK_NAMES)})(?![^\W_])")
+# an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
+_INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
 _DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
 
 
@@ -30,13 +38,35 @@ def claim_markup(claim: Claim) -> Markup:
 
     Examples
     --------
-    >>> "<mo>≤</mo>" in claim_markup(Claim("mistakes", "<=", "(R / margin)**2"))
+    >>> "≤</mo>" in claim_markup(Claim("mistakes", "<=", "(R / margin)**2"))
     True
     """
-    right = f"<mtext>{escape(typographic(claim.right))}</mtext>" if isinstance(claim.right, str) else _formula(claim.right)
-    left = f"<mtext>{escape(typographic(claim.left))}</mtext>"
-    relation = _RELATIONS[claim.relation]
-    return Markup(f'<math display="block"><mrow>{left}<mo>{relation}</mo>{right}</mrow></math>')
+    right = _words(claim.right) if isinstance(claim.right, str) else _formula(claim.right)
+    relation = f'<mo lspace="0.35em" rspace="0.35em">{_RELATIONS[claim.relation]}</mo>'
+    return Markup(f'<math display="block"><mrow>{_words(claim.left)}{relation}{right}</mrow></math>')
+
+
+def _words(text: str) -> str:
+    return f"<mtext><span>{mathematical(text)}</span></mtext>"
+
+
+def mathematical(text: str) -> Markup:
+    """Write a statement in plain text as it is printed: Greek letters, indices, exponents.
+
+    Examples
+    --------
+    >>> str(mathematical("|x_i| <= delta^2"))
+    '|x<sub>i</sub>| ≤ δ<sup>2</sup>'
+    """
+    text = _GREEK.sub(lambda found: _LETTERS[found[0]], typographic(text)).replace(" - ", " − ")
+    text = text.replace("sqrt(", "√(")
+    marked = _INDEX.sub(_shifted, escape(text, quote=False))
+    return Markup(marked)
+
+
+def _shifted(found: re.Match[str]) -> str:
+    tag = "sub" if found[1] == "_" else "sup"
+    return f"<{tag}>{found[2] or found[3]}</{tag}>"
 
 
 def typographic(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import warnings
 import xml.etree.ElementTree as ElementTree
 from html import escape
 from typing import Any
@@ -27,6 +28,7 @@ _DECIMALS = re.compile(r"(-?\d+\.\d)\d+")
 _DEFAULT_STYLE = re.compile(r";?\s*stroke-(?:linejoin: (?:round|miter)|linecap: (?:square|butt))(?=;|$)")
 _FAMILY = re.compile(r"font-family:[^;]*;?|font: ?(?P<size>[\d.]+)px[^;]*;?")
 _UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
+_REFERENCE = re.compile(r"url\(#([\w.-]+)\)")
 _numbers = itertools.count()
 
 
@@ -48,7 +50,8 @@ def inline_svg(figure: Any, label: str) -> Markup:
     import matplotlib
 
     buffer = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "whp"}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "whp"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that matplotlib's own font lacks; the page has others
         figure.savefig(buffer, format="svg", transparent=True)
     root = ElementTree.fromstring(buffer.getvalue())
     for parent in list(root.iter()):
@@ -78,9 +81,9 @@ def _rename(root: ElementTree.Element, prefix: str) -> None:
         link = element.attrib.pop(_LINK, None)
         if link is not None:
             element.set("href", f"#{names[link[1:]]}")
-        clip = element.get("clip-path")
-        if clip is not None:
-            element.set("clip-path", f"url(#{names[clip[5:-1]]})")
+        for attribute in ("clip-path", "style"):
+            if "url(#" in element.get(attribute, ""):
+                element.set(attribute, _REFERENCE.sub(lambda m: f"url(#{names[m[1]]})", element.attrib[attribute]))
 
 
 def _restyle(element: ElementTree.Element) -> None:

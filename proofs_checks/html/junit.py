@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -10,8 +9,8 @@ from xml.etree import ElementTree
 
 from whp.proofs_checks.engine.report import Report, TheoremReport
 from whp.proofs_checks.engine.verdict import Kind
+from whp.proofs_checks.html.printable import printable
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SKIPPED = (Kind.UNAVAILABLE, Kind.NOT_APPLICABLE)
 
 
@@ -53,12 +52,12 @@ def write_junit(result: Report, path: Path) -> Path:
 def _add_suite(root: ElementTree.Element, slug: str, theorems: Sequence[TheoremReport], result: Report) -> None:
     suite = ElementTree.SubElement(root, "testsuite", name=slug)
     for t in theorems:
-        case = ElementTree.SubElement(suite, "testcase", classname=slug, name=_clean(f"{t.theorem.id} {t.theorem.title}"))
+        case = ElementTree.SubElement(suite, "testcase", classname=slug, name=printable(f"{t.theorem.id} {t.theorem.title}"))
         verdict = t.subject if result.subjects else t.statement
         kind = _outcome(t, result)
         if kind is not None:
-            ElementTree.SubElement(case, kind, message=_clean(f"{verdict.kind}: {verdict.text}"), type=verdict.kind.value)
-        ElementTree.SubElement(case, "system-out").text = _clean("\n".join(_lines(t)))
+            ElementTree.SubElement(case, kind, message=printable(f"{verdict.kind}: {verdict.text}"), type=verdict.kind.value)
+        ElementTree.SubElement(case, "system-out").text = printable("\n".join(_lines(t)))
     for plural, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(plural, str(len(suite.findall(f"testcase/{tag}"))))
     suite.set("tests", str(len(theorems)))
@@ -79,8 +78,3 @@ def _lines(t: TheoremReport) -> list[str]:
     lines += [f"check {c.check.name}: {c.verdict.kind}: {c.verdict.text}" for c in t.checks]
     lines += [f"control of {c.check.name}: {c.control.text}" for c in t.checks if c.control is not None]
     return lines + [f"proof {name}: {r.outcome}: {r.detail} ({r.scope})" for name, r in t.proofs]
-
-
-def _clean(text: str) -> str:
-    """Replace what XML cannot hold."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

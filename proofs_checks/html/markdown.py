@@ -11,6 +11,7 @@ from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
 from whp.proofs_checks.engine.verdict import Kind
 from whp.proofs_checks.html.instances import show_encoded
 from whp.proofs_checks.html.numbers import number, plural
+from whp.proofs_checks.html.printable import printable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
@@ -39,7 +40,7 @@ def write_markdown(result: Report, path: Path) -> Path:
     for t in result.theorems:
         lines += [line for c in t.checks for line in _failure(t, c)]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    path.write_text(printable("\n".join(lines).rstrip() + "\n"), encoding="utf-8")
     return path
 
 

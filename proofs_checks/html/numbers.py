@@ -61,15 +61,17 @@ def plural(count: int, noun: str) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share of a bound so that nothing below it is rounded up to it.
+    """Write a share of a bound so that nothing else is rounded to exactly 1.
 
     Examples
     --------
-    >>> share(0.99999), share(1.0), share(0.0123)
-    ('> 0.999', '1', '0.0123')
+    >>> share(0.99999), share(1.0), share(0.0123), share(1 + 1e-9)
+    ('> 0.999', '1', '0.0123', 'just over 1')
     """
     if 0.999 < value < 1:
         return "> 0.999"
+    if 1 < value < 1.001:
+        return "just over 1"
     return number(value, 3)
 
 

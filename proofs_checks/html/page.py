@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from itertools import groupby
@@ -10,14 +11,16 @@ from pathlib import Path
 
 from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from whp.proofs_checks.engine.environment import Environment
 from whp.proofs_checks.engine.mutants import MutantsReport
 from whp.proofs_checks.engine.report import Report
 from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_LEVEL
 from whp.proofs_checks.engine.verdict import Kind
-from whp.proofs_checks.html.formulas import typographic
+from whp.proofs_checks.html.formulas import mathematical, typographic
 from whp.proofs_checks.html.numbers import number, plural, share, side
+from whp.proofs_checks.html.printable import printable
 from whp.proofs_checks.html.view import tally, theorem_view
 
 MEANINGS = {
@@ -82,7 +85,7 @@ def write_report(
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.partial")
-    partial.write_text(page, encoding="utf-8")
+    partial.write_text(printable(page), encoding="utf-8")
     os.replace(partial, path)
     return path
 
@@ -95,5 +98,10 @@ def _templates() -> Templates:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update(number=number, share=share, side=side, typographic=typographic, plural=plural)
+    templates.filters.update(number=number, share=share, side=side, mathematical=mathematical, breakable=_breakable, typographic=typographic, plural=plural)
     return templates
+
+
+def _breakable(name: str) -> Markup:
+    """Let a long identifier break where its words end."""
+    return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(name))))

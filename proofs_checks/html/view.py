@@ -22,6 +22,7 @@ from whp.proofs_checks.html.formulas import claim_markup, symbol_markup
 from whp.proofs_checks.html.instances import Shown, show, show_encoded
 from whp.proofs_checks.html.sides import both_sides, bound_at
 from whp.theory.core import Bound, Theorem
+from whp.theory.core.registry import load_papers
 
 _CHEAP = 20.0  # checks up to this cost are run again on their tightest instance, to print both sides
 
@@ -119,11 +120,15 @@ class CheckView:
 
 @dataclass(frozen=True)
 class TheoremView:
-    """One theorem as laid out; ``shown`` is the verdict of the column this report is about."""
+    """One theorem as laid out.
+
+    ``shown`` is the verdict of the column that the report is about, ``standing`` whether it is the expected one:
+    ``"expected"``, ``"unexpected"``, or ``"not judged"`` where an extra is missing.
+    """
 
     report: TheoremReport
     shown: Verdict
-    as_expected: bool
+    standing: str
     claim: Markup
     symbols: tuple[tuple[Markup, str, str], ...]
     checks: tuple[CheckView, ...]
@@ -150,7 +155,7 @@ def theorem_view(
     return TheoremView(
         t,
         t.subject if result.subjects else t.statement,
-        result.as_expected(t),
+        "expected" if result.as_expected(t) else "unexpected" if t in result.unexpected else "not judged",
         claim_markup(t.theorem.claim),
         symbols,
         tuple(_check_view(c, bound, result, paths.get(c.check.id), mutants) for c in t.checks),
@@ -164,7 +169,8 @@ def _command(pattern: str, result: Report) -> str:
     words = ["whp", "verify", pattern, "--budget", result.budget, "--seed", str(result.seed)]
     for slot, reference in result.subjects.items():
         words += ["--subject", f"{slot}={reference}"]
-    for module in result.modules:
+    source = load_papers().sources.get(pattern.split(".")[0], "")
+    for module in [m for m in result.modules if m == source] or result.modules:
         words += ["--theorems", module]
     return shlex.join(words)
 
