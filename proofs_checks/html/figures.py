@@ -142,12 +142,12 @@ def intervals(rows: Sequence[IntervalRow]) -> Markup:
         colour = ALARM if broken else DATA
         axes.plot([low, high], [y, y], color=colour, linewidth=3, solid_capstyle="butt")
         axes.plot([low, high], [y, y], color=colour, linewidth=0, marker="|", markersize=9, markeredgewidth=1.6)
+        axes.plot([1, 1], [y - 0.34, y + 0.24], color=CLAIM, linewidth=1.8, linestyle=(0, (2.4, 1.6)))
         refutes = row.share(row.refutes)
         if math.isfinite(refutes) and left < refutes <= right and row.relation != "==":
             axes.plot([refutes], [y - 0.2], color=INK, linewidth=0, marker="^", markersize=4.5, clip_on=False)
         name = shortened(printable(" ".join(row.name.split())), _LONGEST_NAME)
         axes.text(left, y + 0.26, name, color=INK, fontsize=_FONT, ha="left", va="bottom", parse_math=False)
-    axes.axvline(1, color=CLAIM, linewidth=1.6, linestyle=(0, (4, 3)))
     axes.set_xlim(left, right)
     axes.set_ylim(-len(rows) + 0.45, 0.85)
     axes.set_yticks([])

@@ -47,7 +47,8 @@ def claim_markup(claim: Claim) -> Markup:
 
 
 def _words(text: str) -> str:
-    return f"<mtext><span>{mathematical(text)}</span></mtext>"
+    # not mtext, which counts as space, so that the relation would lose its own
+    return f"<mi><span>{mathematical(text)}</span></mi>"
 
 
 def mathematical(text: str) -> Markup:
@@ -120,6 +121,7 @@ def _spelling(name: str, latex: str) -> str:
     if found is None:
         return name
     letter, below = found.groups()
+    letter = letter.removeprefix("var") if letter.removeprefix("var") in _GREEK_NAMES else letter
     return letter if below is None else f"{letter}_{below}"
 
 

@@ -65,14 +65,12 @@ def share(value: float) -> str:
 
     Examples
     --------
-    >>> share(0.99999), share(1.0), share(0.0123), share(1 + 1e-9)
-    ('> 0.999', '1', '0.0123', 'just over 1')
+    >>> share(0.99999), share(1.0), share(0.0123), share(1 + 1e-9), share(3.0)
+    ('> 0.999', '1', '0.0123', 'just over the bound', '3 × the bound')
     """
-    if 0.999 < value < 1:
-        return "> 0.999"
-    if 1 < value < 1.001:
-        return "just over 1"
-    return number(value, 3)
+    if value <= 1:
+        return "> 0.999" if 0.999 < value < 1 else number(value, 3)
+    return "just over the bound" if value < 1.001 else f"{number(value, 3)} × the bound"
 
 
 def side(value: Any) -> str:

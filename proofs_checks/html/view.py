@@ -36,7 +36,7 @@ class Failure:
     heading : str
         What is shown.
     where : str
-        In which phase it was met.
+        Where it was met.
     instance : Shown, optional
         The instance.
     entries : tuple of Entry
@@ -303,12 +303,12 @@ def _failure(c: CheckReport, evidence: Evidence, seed: int) -> Failure | None:
         keys = refuted_keys(evidence, 0)
         counts = [evidence.events.get(k) or evidence.means.get(k) for k in keys[:1]]
         if counts and counts[0] is not None:
-            return Failure(f"Refuted on ‘{keys[0]}’", "fixed before any replicate", show_encoded(counts[0].instance))
+            return Failure(f"Refuted on ‘{keys[0]}’", "an instance that was fixed before any replicate", show_encoded(counts[0].instance))
     return None
 
 
 def _where(location: Location) -> str:
-    return f"{location.phase}, block {location.block}, instance {location.index}"
+    return f"met in phase {location.phase}, block {location.block}, instance {location.index}"
 
 
 def tally(views: Sequence[TheoremView]) -> list[tuple[Kind, int]]:
