@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,10 @@ class IntervalRow:
 
     def share(self, value: float) -> float:
         """Where a value lies between the end of the range (0) and the claim (1)."""
-        room = self.claimed - self.origin
-        return (value - self.origin) / room if room else math.copysign(math.inf, value - self.origin) if value != self.origin else 1.0
+        room, distance = self.claimed - self.origin, value - self.origin
+        if room == 0:
+            return 1.0 if distance == 0 else math.copysign(math.inf, distance)
+        return distance / room
 
 
 def _canvas(height: float, left: float = 8, bottom: float = 34, top: float = 6) -> tuple[Any, Any]:
@@ -92,7 +95,9 @@ def slack_histogram(histogram: SlackHistogram, clause: str) -> Markup:
     edges = np.append(positions, high + 1) - 0.5
     axes.stairs(np.where(positions >= 0, counts, 0), edges, fill=True, color=DATA, linewidth=0)
     if low < 0:
-        axes.stairs(np.where(positions < 0, counts, 0), edges, fill=True, facecolor="none", edgecolor=ALARM, hatch="////")
+        axes.stairs(
+            np.where(positions < 0, counts, 0), edges, fill=True, facecolor="none", edgecolor=ALARM, hatch="////"
+        )
     if low <= 0 <= high:
         axes.axvline(-0.5, color=CLAIM, linewidth=1.2, linestyle=(0, (4, 3)))
     ticks, labels = _bin_ticks(low, high)
@@ -108,22 +113,18 @@ def slack_histogram(histogram: SlackHistogram, clause: str) -> Markup:
 
 
 def _bin_ticks(low: int, high: int) -> tuple[list[float], list[str]]:
-    """Ticks at powers of ten, at zero, and at their negatives; thinned until they fit."""
-    decades = [i for i in range(2, len(EDGES) + 2) if (i - 2) % _PER_DECADE == 0]
-    for step in (1, 2, 3, 4, 6, 8, 12):
-        chosen = [i for i in decades if (i - 2) // _PER_DECADE % step == 0]
-        both = [(i - 0.5, power_of_ten(round(math.log10(EDGES[i - 2])))) for i in chosen if low <= i <= high]
-        both += [(0.5 - i, "−" + power_of_ten(round(math.log10(EDGES[i - 2])))) for i in chosen if low <= -i <= high]
-        both += [(0.0, "0")] if low <= 0 <= high else []
-        both.sort()
-        gaps = [b[0] - a[0] for a, b in zip(both, both[1:], strict=False)]
-        if not gaps or min(gaps) >= (high - low) / 11:
+    """Ticks at powers of ten, at their negatives and at zero; powers are thinned until the labels have room."""
+    room = (high - low) / 9
+    ticks: dict[float, str] = {}
+    for step in range(1, len(EDGES)):
+        ticks = {0.0: "0"} if low <= 0 <= high else {}
+        for i in range(2, len(EDGES) + 2, _PER_DECADE * step):
+            label = power_of_ten(round(math.log10(EDGES[i - 2])))
+            edges = {i - 0.5: label, 0.5 - i: f"−{label}"}
+            ticks |= {at: text for at, text in edges.items() if low <= at <= high and (i > room or 0.0 not in ticks)}
+        if all(after - before >= room for before, after in pairwise(sorted(ticks))):
             break
-        both = [t for t in both if t[1] == "0" or abs(t[0]) >= (high - low) / 11]
-        gaps = [b[0] - a[0] for a, b in zip(both, both[1:], strict=False)]
-        if not gaps or min(gaps) >= (high - low) / 11:
-            break
-    return [t for t, _ in both], [text for _, text in both]
+    return sorted(ticks), [ticks[at] for at in sorted(ticks)]
 
 
 def intervals(rows: Sequence[IntervalRow]) -> Markup:
@@ -154,7 +155,9 @@ def intervals(rows: Sequence[IntervalRow]) -> Markup:
     ticks = [t for t in axes.get_xticks() if left <= t <= right and abs(t - 1) > 0.08 * (right - left)] + [1.0]
     axes.set_xticks(sorted(ticks), [f"{t:g}" if t != 1 else "1 = claim" for t in sorted(ticks)])
     axes.set_xlabel("measured, as a share of what is claimed", color=MUTED, fontsize=_FONT - 1, labelpad=2)
-    words = "; ".join(f"{r.name}: between {number(r.low)} and {number(r.high)}, claimed {number(r.claimed)}" for r in rows)
+    words = "; ".join(
+        f"{r.name}: between {number(r.low)} and {number(r.high)}, claimed {number(r.claimed)}" for r in rows
+    )
     return inline_svg(figure, f"Confidence intervals against the claim. {words}")
 
 

@@ -12,12 +12,13 @@ from whp.theory.core import Bound, Claim
 
 _RELATIONS = {"<=": "≤", ">=": "≥", "=": "=", "~": "∼", "=>": "⇒"}
 _PLAIN_LATEX = re.compile(r"\\?([A-Za-z]+)(?:_\{?(\w+)\}?)?\Z")
-_GREEK_NAMES = (
-    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega"
-    " Gamma Delta Theta Lambda Sigma Phi Psi Omega"
-).split()
-_LETTERS = dict(zip(_GREEK_NAMES, "αβγδεζηθκλμνξρστφχψωΓΔΘΛΣΦΨΩ", strict=True))
-_GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_GREEK_NAMES)})(?![^\W_])")
+_LETTERS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
+    "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
+    "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ",
+    "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+}  # fmt: skip
+_GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
 # an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
 _INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
 _DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
@@ -92,7 +93,7 @@ def symbol_markup(bound: Bound, name: str) -> Markup:
 
 
 def _formula(bound: Bound) -> str:
-    """Typeset a bound as it was written, or as sympy orders it, whichever is shorter; its name where neither is possible."""
+    """Typeset a bound as it was written or as sympy orders it, whichever is shorter; else its name."""
     import sympy
 
     forms = []
@@ -110,7 +111,7 @@ def _respelled(bound: Bound, expression: Any) -> Any:
     import sympy
 
     spelling = {s.name: _spelling(s.name, s.latex) for s in bound.symbols}
-    changed = {v: sympy.Symbol(spelling[v.name]) for v in expression.free_symbols if spelling.get(v.name, v.name) != v.name}
+    changed = {v: sympy.Symbol(spelling[v.name]) for v in expression.free_symbols if v.name in spelling}
     with sympy.evaluate(False):
         return expression.xreplace(changed)
 
@@ -121,7 +122,7 @@ def _spelling(name: str, latex: str) -> str:
     if found is None:
         return name
     letter, below = found.groups()
-    letter = letter.removeprefix("var") if letter.removeprefix("var") in _GREEK_NAMES else letter
+    letter = letter.removeprefix("var") if letter.removeprefix("var") in _LETTERS else letter
     return letter if below is None else f"{letter}_{below}"
 
 

@@ -45,7 +45,7 @@ def inline_svg(figure: Any, label: str) -> Markup:
     Returns
     -------
     Markup
-        Without namespace declarations, metadata, fonts or colours of its own; its identifiers are unique in the process.
+        Without namespaces, metadata, fonts or colours of its own; its identifiers are unique in the process.
     """
     import matplotlib
 

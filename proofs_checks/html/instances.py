@@ -47,10 +47,16 @@ def show(value: Any) -> Shown:
     (('n', '3'),)
     """
     if isinstance(value, Recipe):
-        fields = (("recipe", value.name), *((k, _text(v)) for k, v in value.parameters.items()), ("seed", str(value.seed)))
+        fields = (
+            ("recipe", value.name),
+            *((k, _text(v)) for k, v in value.parameters.items()),
+            ("seed", str(value.seed)),
+        )
         return Shown("built from a recipe", fields)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return Shown(type(value).__name__, tuple((f.name, _text(getattr(value, f.name))) for f in dataclasses.fields(value)))
+        return Shown(
+            type(value).__name__, tuple((f.name, _text(getattr(value, f.name))) for f in dataclasses.fields(value))
+        )
     if isinstance(value, Mapping) and value and all(isinstance(k, str) for k in value):
         return Shown("", tuple((k, _text(v)) for k, v in value.items()))
     return Shown(type(value).__name__ if isinstance(value, np.ndarray) else "", (("", _text(value)),))

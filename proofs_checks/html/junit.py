@@ -52,11 +52,15 @@ def write_junit(result: Report, path: Path) -> Path:
 def _add_suite(root: ElementTree.Element, slug: str, theorems: Sequence[TheoremReport], result: Report) -> None:
     suite = ElementTree.SubElement(root, "testsuite", name=slug)
     for t in theorems:
-        case = ElementTree.SubElement(suite, "testcase", classname=slug, name=printable(f"{t.theorem.id} {t.theorem.title}"))
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=slug, name=printable(f"{t.theorem.id} {t.theorem.title}")
+        )
         verdict = t.subject if result.subjects else t.statement
         kind = _outcome(t, result)
         if kind is not None:
-            ElementTree.SubElement(case, kind, message=printable(f"{verdict.kind}: {verdict.text}"), type=verdict.kind.value)
+            ElementTree.SubElement(
+                case, kind, message=printable(f"{verdict.kind}: {verdict.text}"), type=verdict.kind.value
+            )
         ElementTree.SubElement(case, "system-out").text = printable("\n".join(_lines(t)))
     for plural, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(plural, str(len(suite.findall(f"testcase/{tag}"))))
@@ -73,7 +77,11 @@ def _outcome(t: TheoremReport, result: Report) -> str | None:
 
 
 def _lines(t: TheoremReport) -> list[str]:
-    lines = [t.theorem.statement, f"expected: {t.theorem.expected}", f"statement: {t.statement.kind}: {t.statement.text}"]
+    lines = [
+        t.theorem.statement,
+        f"expected: {t.theorem.expected}",
+        f"statement: {t.statement.kind}: {t.statement.text}",
+    ]
     lines.append(f"subject: {t.subject.kind}: {t.subject.text}")
     lines += [f"check {c.check.name}: {c.verdict.kind}: {c.verdict.text}" for c in t.checks]
     lines += [f"control of {c.check.name}: {c.control.text}" for c in t.checks if c.control is not None]

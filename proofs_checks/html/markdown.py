@@ -13,6 +13,7 @@ from whp.proofs_checks.html.instances import show_encoded
 from whp.proofs_checks.html.numbers import number, plural
 from whp.proofs_checks.html.printable import printable
 
+_HEAD = "| theorem | provenance | statement | subject | as expected | established |"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
@@ -35,7 +36,7 @@ def write_markdown(result: Report, path: Path) -> Path:
     if result.subjects:
         named = ", ".join(f"{_plain(slot)} = {_plain(value)}" for slot, value in result.subjects.items())
         lines += [f"Subject: {named}. The verdicts below are about it, not about the statements.", ""]
-    lines += ["| theorem | provenance | statement | subject | expected | established |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += [_HEAD, "| --- | --- | --- | --- | --- | --- |"]
     lines += [_row(t, result) for t in result.theorems]
     for t in result.theorems:
         lines += [line for c in t.checks for line in _failure(t, c)]
@@ -78,7 +79,14 @@ def _row(t: TheoremReport, result: Report) -> str:
 def _failure(t: TheoremReport, c: CheckReport) -> Sequence[str]:
     if c.verdict.kind not in (Kind.REFUTED, Kind.INCONSISTENT, Kind.ERROR) or c.evidence is None:
         return ()
-    lines = ["", f"## {_plain(c.check.id)}: {c.verdict.kind}", "", _plain(t.theorem.statement), "", _plain(c.verdict.text)]
+    lines = [
+        "",
+        f"## {_plain(c.check.id)}: {c.verdict.kind}",
+        "",
+        _plain(t.theorem.statement),
+        "",
+        _plain(c.verdict.text),
+    ]
     if c.control is not None:
         lines += ["", f"Control: {_plain(c.control.text)}; this speaks against the {c.control.blames}."]
     recorded = None

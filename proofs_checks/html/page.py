@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
@@ -38,9 +38,7 @@ MEANINGS = {
 """What each verdict means, in the words of the legend."""
 
 
-def write_report(
-    result: Report, paths: Mapping[str, Path], path: Path, mutants: MutantsReport | None = None
-) -> Path:
+def write_report(result: Report, paths: Mapping[str, Path], path: Path, mutants: MutantsReport | None = None) -> Path:
     """Write a report as one HTML file, whole or not at all.
 
     Counterexamples, and the tightest instances of cheap checks, are run once more so that both sides can be printed;
@@ -70,18 +68,22 @@ def write_report(
     views = [theorem_view(t, result, paths, mutants) for t in result.theorems]
     ordered = sorted(views, key=lambda v: [t.theorem.paper.slug for t in result.theorems].index(v.theorem.paper.slug))
     papers = [(p, list(group)) for p, group in groupby(ordered, key=lambda v: v.theorem.paper)]
-    page = _templates().get_template("report.html").render(
-        result=result,
-        counts=result.counts,
-        views=ordered,
-        papers=papers,
-        tally=tally(ordered),
-        mutants=mutants,
-        environment=Environment.current(),
-        written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        meanings=MEANINGS,
-        levels=(REFUTATION_LEVEL, HOLDS_LEVEL),
-        Kind=Kind,
+    page = (
+        _templates()
+        .get_template("report.html")
+        .render(
+            result=result,
+            counts=result.counts,
+            views=ordered,
+            papers=papers,
+            tally=tally(ordered),
+            mutants=mutants,
+            environment=Environment.current(),
+            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            meanings=MEANINGS,
+            levels=(REFUTATION_LEVEL, HOLDS_LEVEL),
+            Kind=Kind,
+        )
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.partial")
@@ -98,7 +100,15 @@ def _templates() -> Templates:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters.update(number=number, share=share, side=side, mathematical=mathematical, breakable=_breakable, typographic=typographic, plural=plural)
+    templates.filters.update(
+        number=number,
+        share=share,
+        side=side,
+        mathematical=mathematical,
+        breakable=_breakable,
+        typographic=typographic,
+        plural=plural,
+    )
     return templates
 
 

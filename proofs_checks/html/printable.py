@@ -8,11 +8,11 @@ _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd\U0001
 
 
 def printable(text: str) -> str:
-    """Replace control characters and lone surrogates.
+    r"""Replace control characters and lone surrogates.
 
     Examples
     --------
-    >>> printable("a\\x07b") == "a\\N{REPLACEMENT CHARACTER}b"
+    >>> printable("a\x07b") == "a\N{REPLACEMENT CHARACTER}b"
     True
     """
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -151,13 +152,12 @@ def theorem_view(
 ) -> TheoremView:
     """Compute everything that is said of one theorem."""
     bound = t.theorem.bound
-    symbols = () if bound is None else tuple((symbol_markup(bound, s.name), s.meaning, str(s.domain)) for s in bound.symbols)
     return TheoremView(
         t,
         t.subject if result.subjects else t.statement,
         "expected" if result.as_expected(t) else "unexpected" if t in result.unexpected else "not judged",
         claim_markup(t.theorem.claim),
-        symbols,
+        () if bound is None else tuple((symbol_markup(bound, s.name), s.meaning, str(s.domain)) for s in bound.symbols),
         tuple(_check_view(c, bound, result, paths.get(c.check.id), mutants) for c in t.checks),
         {name: show(r.counterexample) for name, r in t.proofs if r.counterexample is not None},
         _command(t.theorem.id, result),
@@ -178,7 +178,7 @@ def _command(pattern: str, result: Report) -> str:
 def _check_view(
     c: CheckReport, bound: Bound | None, result: Report, path: Path | None, mutants: MutantsReport | None
 ) -> CheckView:
-    evidence = c.evidence if c.evidence is not None else Evidence.empty(c.check.theorem, c.check.name, result.seed, result.budget)
+    evidence = c.evidence or Evidence.empty(c.check.theorem, c.check.name, result.seed, result.budget)
     rows = _interval_rows(c, evidence, bound)
     ratios = [float(r.tightness.value) for r in evidence.clauses.values() if r.tightness is not None]
     margin = c.verdict.details.get("margin", max(ratios, default=None))
@@ -235,7 +235,7 @@ def _at_tightest(
 
 def _interval_rows(c: CheckReport, evidence: Evidence, bound: Bound | None) -> tuple[IntervalRow, ...]:
     """Fixed instances of a random claim: what was measured and what is claimed."""
-    known: Mapping[str, Mapping[str, object]] = c.verdict.details.get("instances", {})
+    known: Any = c.verdict.details.get("instances", {})
     if not isinstance(known, Mapping):
         return ()
     rows = []
@@ -247,19 +247,17 @@ def _interval_rows(c: CheckReport, evidence: Evidence, bound: Bound | None) -> t
     return tuple(rows)
 
 
-def _interval_row(key: str, row: Mapping[str, object], evidence: Evidence, bound: float | None) -> IntervalRow:
-    low, high = (float(v) for v in row["interval"])  # type: ignore[attr-defined]
-    claimed, replicates = float(row["claimed"]), int(row["replicates"])  # type: ignore[call-overload, arg-type]
+def _interval_row(key: str, row: Mapping[str, Any], evidence: Evidence, bound: float | None) -> IntervalRow:
+    low, high = row["interval"]
     if key in evidence.events:
-        happened = evidence.events[key].events
-        refutes = float(row["margin"])  # type: ignore[arg-type]
-        return IntervalRow(key, f"{happened} of {replicates}", replicates, "<=", claimed, low, high, refutes, 0.0, bound)
-    counts = evidence.means[key]
-    at_least = counts.relation == ">="
-    origin = float(counts.high if at_least else counts.low)
-    measured = f"range {float(counts.low):g} to {float(counts.high):g}"
-    refutes = float(row["refutes"])  # type: ignore[arg-type]
-    return IntervalRow(key, measured, replicates, counts.relation, claimed, low, high, refutes, origin, bound)
+        relation, refutes, origin = "<=", row["margin"], 0.0
+        measured = f"{evidence.events[key].events} of {row['replicates']}"
+    else:
+        counts = evidence.means[key]
+        relation, refutes = counts.relation, row["refutes"]
+        origin = float(counts.high if relation == ">=" else counts.low)
+        measured = f"range {float(counts.low):g} to {float(counts.high):g}"
+    return IntervalRow(key, measured, row["replicates"], relation, row["claimed"], low, high, refutes, origin, bound)
 
 
 def _decoded(instance: Encoded) -> object:
@@ -303,7 +301,8 @@ def _failure(c: CheckReport, evidence: Evidence, seed: int) -> Failure | None:
         keys = refuted_keys(evidence, 0)
         counts = [evidence.events.get(k) or evidence.means.get(k) for k in keys[:1]]
         if counts and counts[0] is not None:
-            return Failure(f"Refuted on ‘{keys[0]}’", "an instance that was fixed before any replicate", show_encoded(counts[0].instance))
+            where = "an instance that was fixed before any replicate"
+            return Failure(f"Refuted on ‘{keys[0]}’", where, show_encoded(counts[0].instance))
     return None
 
 

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 TEXTBOOK = HERE.parents[1] / "examples" / "textbook"
 TEXTBOOK_MODULES = ("whp_textbook.hoeffding", "whp_textbook.perceptron", "whp_textbook.ucb1")
 OUTCOMES = str(HERE / "report_examples" / "whp_report_examples.py")
-VOID = frozenset("br hr img input link meta wbr col source area base embed param track".split())
+VOID = ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def test_the_page_is_well_formed_and_its_identifiers_are_unique(outcomes: Writte
     for written in (outcomes, textbook):
         page = Page.read(written.text)
         assert max(page.ids.values()) == 1
-        pointing = {"href", "aria-labelledby", "for"}
-        targets = [value.removeprefix("#") for _, name, value in page.attributes if name in pointing and value != "data:,"]
+        pointers = [value for _, name, value in page.attributes if name in ("href", "aria-labelledby", "for")]
+        targets = [value.removeprefix("#") for value in pointers if value != "data:,"]
         assert targets and set(targets) <= set(page.ids)
 
 
@@ -146,8 +146,8 @@ def test_every_theorem_has_a_section_with_both_verdicts_scope_and_commands(textb
     assert list(sections) == [t.theorem.id for t in textbook.result.theorems]
     for t in textbook.result.theorems:
         text = " ".join(sections[t.theorem.id].split())
-        for part in (t.theorem.title, t.theorem.provenance, str(t.statement.kind), str(t.subject.kind), t.subject.scope):
-            assert part in text
+        parts = (t.theorem.title, t.theorem.provenance, str(t.statement.kind), str(t.subject.kind), t.subject.scope)
+        assert all(part in text for part in parts)
         assert "Statement" in text and "Subject" in text
         assert f"whp verify {t.theorem.id} --budget quick --seed 0 --theorems whp_textbook." in text
         assert all("whp replay " in text and c.check.name in text for c in t.checks)
@@ -194,9 +194,8 @@ def test_a_counterexample_is_shown_with_both_sides_and_the_command_that_replays_
 
 
 def test_a_subject_that_cannot_be_found_again_is_reported_without_its_sides(tmp_path: Path) -> None:
-    written = _write(
-        tmp_path, "report_examples.corrected", subject={"sorter": lambda values: values[::-1] + [0]}, modules=(OUTCOMES,)
-    )
+    subject = {"sorter": lambda values: [*values, -1]}
+    written = _write(tmp_path, "report_examples.corrected", subject=subject, modules=(OUTCOMES,))
     assert "both sides could not be computed again" in written.text
 
 
@@ -235,7 +234,8 @@ def test_junit_counts_unexpected_verdicts_as_failures_and_raising_subjects_as_er
 
 def test_nothing_run_is_a_failure_in_every_form(tmp_path: Path) -> None:
     empty = Report((), "quick", 0, 0.0)
-    assert "Nothing ran, so nothing was shown." in write_report(empty, {}, tmp_path / "r.html").read_text(encoding="utf-8")
+    page = write_report(empty, {}, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Nothing ran, so nothing was shown." in page
     assert "Nothing ran" in write_markdown(empty, tmp_path / "r.md").read_text(encoding="utf-8")
     assert ElementTree.parse(write_junit(empty, tmp_path / "r.xml")).getroot().get("failures") == "1"
 
@@ -277,12 +277,11 @@ def _open(browser: Any, written: Written, width: int = 1200, scheme: str = "ligh
 
 
 def _shown(browser: Any) -> list[str]:
-    script = "return [...document.querySelectorAll('tr[data-theorem]')].filter(r => r.offsetParent).map(r => r.dataset.theorem)"
-    rows: list[str] = browser.execute_script(script)
-    sections = browser.execute_script(
-        "return [...document.querySelectorAll('article[data-theorem]')].filter(r => r.offsetParent).map(r => r.id)"
+    script = (
+        "return [...document.querySelectorAll(arguments[0])].filter(e => e.offsetParent).map(e => e.dataset.theorem)"
     )
-    assert sections == rows
+    rows: list[str] = browser.execute_script(script, "tr[data-theorem]")
+    assert browser.execute_script(script, "article[data-theorem]") == rows
     return [name.split(".")[1] for name in rows]
 
 
@@ -361,9 +360,10 @@ const rgba = colour => {
 };
 const light = c => [0, 1, 2].map(i => c[i] / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
   .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-const faint = [], seen = new Set();
+const faint = [];
 for (const e of document.querySelectorAll("body *")) {
-  if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || e.closest("svg, script, .visually-hidden")) continue;
+  const text = [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim());
+  if (!text || e.closest("svg, script, .visually-hidden")) continue;
   let under = e;
   while (under && rgba(getComputedStyle(under).backgroundColor)[3] < 255) under = under.parentElement;
   const [a, b] = [getComputedStyle(e).color, getComputedStyle(under).backgroundColor].map(c => light(rgba(c)));

@@ -25,7 +25,7 @@ from whp.theory import Assumption, Bound, Claim, Domain, Paper, Slot, Symbol, Th
 
 HOSTILE = "</style></script><script>alert(1)</script><img src=x onerror=alert(1)> & \"quoted\" 'too' \x07"
 
-PAPER = Paper("report_examples", f"Every outcome {HOSTILE}", ("A. Author", "<b>B. Author</b>"), "Nowhere <i>1</i>", "0000.00000")
+PAPER = Paper("report_examples", f"Every outcome {HOSTILE}", ("A. Author", "<b>B. Author</b>"), "Nowhere <i>1</i>", "x")
 
 GROWTH = Bound(
     "growth",
@@ -52,7 +52,7 @@ def _theorem(name: str, title: str, expected: Any, **fields: Any) -> Theorem:
 THEOREMS = (
     _theorem("proved", "Squares are sums of odd numbers", "proved", claim=Claim("sum", "=", "n^2")),
     _theorem("refuted", f"Refuted {HOSTILE}", "refuted", statement=HOSTILE, provenance="reported", reading=HOSTILE),
-    _theorem("corrected", "The repaired statement", "holds", provenance="corrected", corrects="report_examples.refuted"),
+    _theorem("corrected", "The repaired one", "holds", provenance="corrected", corrects="report_examples.refuted"),
     _theorem("consistent", "Sorting takes n log n comparisons", "consistent", claim=Claim("comparisons", "<=", GROWTH)),
     _theorem("inconsistent", "A quadratic cost called linear", "consistent"),
     _theorem("vacuous", "About no instance", "vacuous", assumptions=(Assumption("none", "1 < 0", lambda _: False),)),
