@@ -7,6 +7,10 @@ from whp.algorithms.marginalization.ancestral_sampling import (
     draw_under_weights,
     draw_with_hamming_weight,
 )
+from whp.algorithms.marginalization.boolean_variant import (
+    BooleanVariantOracle,
+    SignedVariantOracle,
+)
 from whp.algorithms.marginalization.cnf_gadget import (
     FormulaOracle,
     formula_truth_table,
@@ -88,6 +92,7 @@ from whp.algorithms.marginalization.truth_table import (
 )
 
 __all__ = [
+    "BooleanVariantOracle",
     "CountDifference",
     "CutWitnessOracle",
     "DPPOracle",
@@ -102,6 +107,7 @@ __all__ = [
     "QuadraticFormOracle",
     "Semantics",
     "SignedFunctionError",
+    "SignedVariantOracle",
     "TruthTableOracle",
     "UnsupportedQueryError",
     "ZeroWeightError",

@@ -52,6 +52,13 @@ CUT_FROM_VM = Slot(
     "D_c for c = 0..|E|, ints",
     ("oracle", "witness", "graph", "weights"),
 )
+SIGNED_VARIANT = Slot(
+    "signed_variant",
+    "(boolean)",
+    "boolean: oracle of b = (1 + f)/2 that answers VM",
+    "oracle of f = 2b - 1 with virtual_evidence(weights)",
+    ("boolean",),
+)
 CUT_FROM_HM = Slot(
     "cut_distribution_from_hm",
     "(oracle, witness, graph, points)",
@@ -82,6 +89,27 @@ def cut_numbers_from_virtual_evidence(instance: CutQuery, *, cut_distribution_fr
         & at_most("queries", oracle.calls[Query.VM], int(CUT_QUERIES(edges=graph.n_edges)))
         & identity("other queries", oracle.calls[Query.HM], 0)
     )
+
+
+def cut_numbers_from_the_boolean_variant(instance: CutQuery, *, signed_variant: Any) -> Slack:
+    """``D_c`` through the 0/1-valued ``b = (1 + f)/2``, at one query for one."""
+    graph, witness = instance.graph, _witness(instance.graph, 1)
+    oracle = WitnessOracle(witness)
+    boolean = solvers.FunctionOracle(
+        witness.n,
+        virtual_evidence=lambda w: (_everything(w) + Fraction(oracle.virtual_evidence(w))) / 2,
+    )
+    signed = signed_variant(boolean)
+    answers = [signed.virtual_evidence(witness.edge_weights(graph, w)) for w in instance.nodes]
+    expected = [virtual_cut_value(graph, w) for w in instance.nodes]
+    return identity("VM of f", answers, expected) & at_most("queries", oracle.calls[Query.VM], len(instance.nodes))
+
+
+def _everything(weights: Any) -> Fraction:
+    product = Fraction(1)
+    for w, w_bar in weights.pairs:
+        product *= w + w_bar
+    return product
 
 
 def bad_weights_are_refused(instance: CutQuery, *, cut_distribution_from_vm: Any) -> Slack:
@@ -154,6 +182,16 @@ def _signed_binomials(even: int, odd: int) -> list[int]:
 
 
 # mutants
+
+
+def _doubled_only(boolean: Any) -> Any:
+    """``f = 2b``."""
+    return solvers.FunctionOracle(boolean.n, virtual_evidence=lambda w: 2 * boolean.virtual_evidence(w))
+
+
+def _minus_one(boolean: Any) -> Any:
+    """``2 VM(b) - 1``, the constant 1 without its weight."""
+    return solvers.FunctionOracle(boolean.n, virtual_evidence=lambda w: 2 * boolean.virtual_evidence(w) - 1)
 
 
 def _decoded(oracle: Any, witness: CutWitness, graph: Graph, weights: Any, ratio: Any) -> tuple[Fraction, ...]:
@@ -248,6 +286,19 @@ CHECKS = (
             Mutant("ρ = (1+w)/(1-w)", "D_c", {"cut_distribution_from_vm": _inverted_ratio}),
             Mutant("each cut once", "D_c", {"cut_distribution_from_vm": _each_cut_once}),
             Mutant("the easy point w = 1 only", "D_c", {"cut_distribution_from_vm": _from_the_easy_point}),
+        ),
+        cost=60,
+    ),
+    Check(
+        theorem="marginalization.T5b",
+        name="boolean_variant",
+        kind="slack",
+        observe=cut_numbers_from_the_boolean_variant,
+        instances=CUTS,
+        slots={SIGNED_VARIANT: solvers.SignedVariantOracle},
+        mutants=(
+            Mutant("2b", "VM of f", {"signed_variant": _doubled_only}),
+            Mutant("2 VM(b) - 1", "VM of f", {"signed_variant": _minus_one}),
         ),
         cost=60,
     ),

@@ -146,7 +146,7 @@ THEOREMS = (
         "For f(x,y) = (-1)^{Σ y_ij (x_i + x_j)} with weight (1,1) on x, (w,1) on one copy of each edge and (0,1) on"
         " the other y, N = Σ_x (1+w)^{|E|-cut(x)} (1-w)^{cut(x)}. So N/(1+w)^{|E|} = Σ_c D_c ρ^c with ρ ="
         " (1-w)/(1+w), and |E|+1 distinct w ≠ -1 give every D_c = #{x : cut(x) = c}. Hence VM in FP for f implies FP"
-        " = #P.",
+        " = #P. The same holds of b = (1 + f)/2 and of b/Σb, one query for one.",
         Claim("VM queries", "<=", CUT_QUERIES),
         provenance="derived",
         reading=_ABSTRACT + "The separation under FP ≠ #P is the paper's; witness and proof were worked out here.",

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whp.algorithms.marginalization import (
+    BooleanVariantOracle,
     CutWitnessOracle,
     FormulaOracle,
     FunctionOracle,
     InconsistentOracleError,
     PairLiftOracle,
     QuadraticFormOracle,
+    SignedVariantOracle,
     TruthTableOracle,
     UnsupportedQueryError,
     cut_distribution_from_hm,
@@ -237,3 +239,40 @@ def test_weighted_sums_are_differences_of_counts_over_a_denominator() -> None:
         difference_of_counts(table, Weights.of([0.5, 1]))
     with pytest.raises(TypeError, match="integer values"):
         difference_of_counts(TruthTable(1, [Fraction(1, 2), 1]), Weights.of([1]))
+
+
+@pytest.mark.parametrize("graph", [complete_graph(3), BULL, Graph(3, ((0, 1),))])
+def test_the_boolean_variant_and_its_uniform_distribution_solve_the_same_cuts(graph: Graph) -> None:
+    witness = CutWitness(graph.n_vertices, graph.n_edges + 1)
+    boolean = BooleanVariantOracle(CutWitnessOracle(witness))
+    total = boolean.count()
+    uniform = FunctionOracle(
+        witness.n,
+        hamming_marginal=lambda q, k: Fraction(boolean.hamming_marginal(q, k)) / total,
+        virtual_evidence=lambda w: Fraction(boolean.virtual_evidence(w)) / total,
+    )
+    for signed in (SignedVariantOracle(boolean), SignedVariantOracle(uniform, total)):
+        assert cut_distribution_from_vm(signed, witness, graph) == cut_distribution(graph)
+        assert cut_distribution_from_hm(signed, witness, graph) == weighted_cut_distribution(graph)
+        assert signed.base.calls[Query.VM] == graph.n_edges + 1
+
+
+def test_the_boolean_variant_agrees_with_its_table() -> None:
+    witness = CutWitness(3, 1)
+    signed = CutWitnessOracle(witness)
+    boolean = BooleanVariantOracle(signed)
+    table = TruthTable(witness.n, (quadratic_truth_table(witness.form()).values + 1) // 2)
+    back = SignedVariantOracle(boolean)
+    for q in ("******", "1*0*1*", "110***"):
+        assert boolean.marginal(q) == marginal(table, Pattern(q))
+        assert boolean.hamming_marginals(q) == hamming_marginals(table, Pattern(q))
+        assert back.marginal(q) == signed.marginal(q)
+    weights = Weights.of([Fraction(1, 3), 2, -1, 1, Fraction(1, 2), 5], [1, 2, 3, 1, 0, 1])
+    assert boolean.virtual_evidence(weights) == network_polynomial(table, weights)
+    assert boolean.virtual_evidence(Weights.of([0.5] * 6)) == pytest.approx(
+        float(network_polynomial(table, Weights.of([Fraction(1, 2)] * 6)))
+    )
+    assert (boolean.evaluate((1, 0, 0, 1, 0, 0)), back.evaluate((1, 0, 0, 1, 0, 0))) == (0, -1)
+    assert back.count() == signed.count()
+    with pytest.raises(ValueError, match="normaliser must be positive, got 0"):
+        SignedVariantOracle(boolean, 0)
