@@ -1,6 +1,7 @@
 """Checks and proofs of the statements on marginalization."""
 
 from whp.proofs_checks.marginalization import (
+    circuits,
     cut_gadgets,
     determinants,
     hierarchy,
@@ -20,5 +21,6 @@ CHECKS = (
     *quadratic_forms.CHECKS,
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
+    *circuits.CHECKS,
     *sampling.CHECKS,
 )
