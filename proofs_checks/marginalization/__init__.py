@@ -4,13 +4,13 @@ from whp.proofs_checks.marginalization import (
     circuit_proofs,
     circuits,
     cut_gadgets,
+    derivatives,
     determinants,
     hierarchy,
     lifts,
     multilinear,
     proofs,
     quadratic_forms,
-    real_ram,
     sampling,
 )
 
@@ -23,9 +23,9 @@ CHECKS = (
     *quadratic_forms.CHECKS,
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
-    *sampling.CHECKS,
     *circuits.CHECKS,
-    *real_ram.CHECKS,
+    *derivatives.CHECKS,
+    *sampling.CHECKS,
 )
 
 PROOFS = (*proofs.PROOFS, *circuit_proofs.PROOFS)

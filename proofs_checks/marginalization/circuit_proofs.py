@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from whp.algorithms.marginalization import circuit_derivatives, division_removal, real_ram
 from whp.proofs_checks.engine import Proof, ProofResult, exhaustive
-from whp.proofs_checks.marginalization.circuits import as_circuit
+from whp.proofs_checks.marginalization.circuits import ProgramCase, operations_at, program_of
+from whp.proofs_checks.marginalization.derivatives import as_circuit
 from whp.proofs_checks.marginalization.gate_lists import OPERATIONS, GateList, GateWriter, Monomials
 from whp.proofs_checks.marginalization.proofs import MOST_VARIABLES, Symbols, conjunction
-from whp.proofs_checks.marginalization.real_ram import CountedReal, RamCase, case
-from whp.theory.marginalization import DPPKernel, TruthTable
+from whp.theory.marginalization import DPPKernel, TruthTable, principal_minor
 from whp.theory.marginalization.theorems import BACKWARD_OPERATIONS, EXTRACTED_GATES
 
 
 def extracted_polynomials() -> ProofResult:
     """T7: the extracted circuit expands to p, within the bound on gates."""
 
-    def holds(instance: RamCase) -> bool:
-        tally = [0]
-        program = instance.build()
-        program([CountedReal(x, tally) for x in instance.xi])
-        trace = real_ram.trace_real_ram(program, instance.xi, instance.second_xi)
+    def holds(instance: ProgramCase) -> bool:
+        n, program = instance.table.n, program_of(instance)
+        rng = np.random.default_rng(instance.seed)
+        xi, second = real_ram.generic_point(n, rng), real_ram.generic_point(n, rng)
+        trace = real_ram.trace_real_ram(program, xi, second)
         circuit = GateList.read(division_removal.strassen_divfree(trace).circuit)
-        few = circuit.size <= EXTRACTED_GATES(n=instance.table.n, steps=tally[0])
+        few = circuit.size <= EXTRACTED_GATES(n=n, steps=operations_at(program, xi))
         return bool(few and circuit.division_free and circuit.polynomial() == likelihood_monomials(instance.table))
 
     return exhaustive(_small_programs(), holds)
@@ -44,13 +46,18 @@ def likelihood_monomials(table: TruthTable) -> Monomials:
     return found
 
 
-def _small_programs() -> Iterator[RamCase]:
+def _small_programs() -> Iterator[ProgramCase]:
     for n in range(3):
         for values in itertools.product((0, 1), repeat=2**n):
-            for program in ("rescaled sums", "interpolation"):
-                yield case(program, TruthTable(n, values), 1)
+            for program in ("ratios", "signs"):
+                yield ProgramCase(program, TruthTable(n, values), DPPKernel(()), 1)
         for entries in itertools.product((-1, 0, 1), repeat=n * n):
-            yield case("elimination", DPPKernel.of([list(entries[n * i : n * i + n]) for i in range(n)]), 1)
+            kernel = DPPKernel.of([list(entries[n * i : n * i + n]) for i in range(n)])
+            yield ProgramCase("elimination", TruthTable.from_function(n, _minors_of(kernel)), kernel, 1)
+
+
+def _minors_of(kernel: DPPKernel) -> Callable[[Sequence[int]], Any]:
+    return lambda x: principal_minor(kernel, x)
 
 
 def restrictions_for_all_functions() -> ProofResult:

@@ -1,8 +1,13 @@
-"""Checks on arithmetic circuits: conversions (T3), division-free determinants (T4), derivatives (T8)."""
+"""Checks of T7 and T8, and of T3 and T4 where they speak of circuits.
+
+Circuits that subjects return are evaluated and their gates counted here, not by the subject's own library.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,23 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whp.algorithms.marginalization import circuit_derivatives, circuit_semantics, determinant_circuits
-from whp.algorithms.marginalization.circuits import ArithmeticCircuit, CircuitBuilder, NodeKind
-from whp.proofs_checks.engine import Check, Instances, Mutant, Slack, at_most, identity, requires
+from whp.algorithms.marginalization.circuits import ArithmeticCircuit, CircuitBuilder, NodeKind, network_inputs
+from whp.algorithms.marginalization.division_removal import strassen_divfree
+from whp.algorithms.marginalization.real_ram import NotRealRamError, generic_point, record_path, trace_real_ram
+from whp.proofs_checks.engine import Check, ClaimedRate, Cost, Instances, Mutant, Slack, at_most, identity, requires
 from whp.proofs_checks.marginalization.brute_force_oracle import refuses
-from whp.proofs_checks.marginalization.determinants import KERNELS
-from whp.proofs_checks.marginalization.gate_lists import (
-    OPERATIONS,
-    GateList,
-    GateWriter,
-    network_gates,
-    shared_network_gates,
-    substituted,
-)
 from whp.proofs_checks.marginalization.instances import (
     REFERENCE_KERNEL,
-    TRIANGLE_TABLE,
     KernelQuery,
-    davis_counts,
+    TableQuery,
+    davis_kernel,
+    draw_kernel_queries,
+    draw_table_queries,
+    kernel_queries,
+    structured_kernel_queries,
+    structured_table_queries,
+    table_queries,
 )
 from whp.theory.core import Slot
 from whp.theory.marginalization import (
@@ -36,485 +40,811 @@ from whp.theory.marginalization import (
     Weights,
     fourier_polynomial,
     generating_polynomial,
+    marginal,
     multilinear_extension,
     network_polynomial,
     principal_minor,
 )
-from whp.theory.marginalization.theorems import BACKWARD_OPERATIONS
+from whp.theory.marginalization.theorems import BACKWARD_OPERATIONS, EXTRACTED_GATES
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+Number = Any
+
+
+# the check's own reading of circuits
+
+
+def values_of(circuit: ArithmeticCircuit, point: Sequence[Scalar]) -> list[Fraction]:
+    """Exact values of the outputs, node by node from the arrays."""
+    values: list[Fraction] = []
+    for kind, a, b in zip(circuit.kinds.tolist(), circuit.left.tolist(), circuit.right.tolist(), strict=True):
+        if kind == NodeKind.INPUT:
+            values.append(Fraction(point[a]))
+        elif kind == NodeKind.CONSTANT:
+            values.append(circuit.constants[a])
+        elif kind == NodeKind.ADD:
+            values.append(values[a] + values[b])
+        elif kind == NodeKind.SUBTRACT:
+            values.append(values[a] - values[b])
+        else:
+            values.append(values[a] * values[b])
+    return [values[output] for output in circuit.outputs]
+
+
+def gates_of(circuit: ArithmeticCircuit) -> int:
+    """Additions, subtractions and multiplications."""
+    return sum(kind not in (NodeKind.INPUT, NodeKind.CONSTANT) for kind in circuit.kinds.tolist())
+
+
+def shannon_circuit(table: TruthTable) -> ArithmeticCircuit:
+    """``N = w_1 N|_1 + w̄_1 N|_0`` expanded over all variables, with subtractions where values are negative."""
+    n = table.n
+    builder = CircuitBuilder(*network_inputs(n))
+
+    def node(values: Sequence[Scalar], i: int) -> int:
+        if i == n:
+            return builder.constant(Fraction(values[0]))
+        half = len(values) // 2
+        zero = builder.multiply(builder.input(n + i), node(values[:half], i + 1))
+        if i == n - 1 and values[half] < 0:
+            return builder.subtract(zero, builder.multiply(builder.input(i), builder.constant(-Fraction(values[half]))))
+        return builder.add(zero, builder.multiply(builder.input(i), node(values[half:], i + 1)))
+
+    return builder.build(node(table.values.tolist(), 0))
+
+
+def _flat(weights: Weights) -> list[Scalar]:
+    return [w for w, _ in weights.pairs] + [w_bar for _, w_bar in weights.pairs]
+
+
+# T7: programs
+
 
 @dataclass(frozen=True)
-class CircuitCase:
-    """A function on binary vectors with a point ``(w, w̄)`` for each of its variables."""
+class ProgramCase:
+    """A real-RAM program for the multilinear extension of a table, by name, and points at which it is traced and tried.
 
+    ``program`` is one of ``elimination`` (of the kernel, with pivot search and a lookup at 0/1 inputs), ``ratios``
+    (generating polynomial at w/(1-w), table lookup where a coordinate is 1) and ``signs`` (two formulas, chosen by a
+    comparison, both right).
+    """
+
+    program: str
     table: TruthTable
-    weights: Weights
-
-    @property
-    def point(self) -> list[Scalar]:
-        """``w_1..w_n, w̄_1..w̄_n``."""
-        return [w for w, _ in self.weights.pairs] + [w_bar for _, w_bar in self.weights.pairs]
+    kernel: DPPKernel
+    seed: int
 
 
-@dataclass(frozen=True)
-class GateCase:
-    """Any circuit with a point; its output need not be multilinear."""
-
-    gates: GateList
-    point: tuple[Fraction, ...]
+def _kernel_case(kernel: DPPKernel, seed: int) -> ProgramCase:
+    table = TruthTable.from_function(kernel.n, lambda x: principal_minor(kernel, x))
+    return ProgramCase("elimination", table, kernel, seed)
 
 
-def circuit_cases() -> Mapping[str, CircuitCase]:
-    """Reference functions, extreme ones and a real one."""
-    determinantal = TruthTable.from_function(3, lambda x: principal_minor(REFERENCE_KERNEL, x))
-    third, half = Fraction(1, 3), Fraction(1, 2)
+def program_of(case: ProgramCase) -> Callable[[Sequence[Number]], Number]:
+    """The program itself: uses + - × ÷ and comparisons only."""
+    return {"elimination": _elimination, "ratios": _ratios, "signs": _signs}[case.program](case)
+
+
+def _lookup(table: TruthTable, w: Sequence[Number]) -> Number | None:
+    """The tabulated value where every input is 0 or 1, found by comparisons."""
+    index = 0
+    for value in w:
+        if value == 1:
+            index = 2 * index + 1
+        elif value == 0:
+            index = 2 * index
+        else:
+            return None
+    return Fraction(table.values[index])
+
+
+def _elimination(case: ProgramCase) -> Callable[[Sequence[Number]], Number]:
+    kernel, n = case.kernel.matrix, case.kernel.n
+
+    def program(w: Sequence[Number]) -> Number:
+        found = _lookup(case.table, w)
+        if found is not None:
+            return found
+        rows = [[w[i] * Fraction(kernel[i][j]) + (1 - w[i] if i == j else 0) for j in range(n)] for i in range(n)]
+        product: Number = Fraction(1)
+        for k in range(n):
+            pivot = next((i for i in range(k, n) if rows[i][k] != 0), None)
+            if pivot is None:
+                return Fraction(0)
+            if pivot != k:
+                rows[k], rows[pivot] = rows[pivot], rows[k]
+                product = 0 - product
+            product = product * rows[k][k]
+            for i in range(k + 1, n):
+                factor = rows[i][k] / rows[k][k]
+                for j in range(k + 1, n):
+                    rows[i][j] = rows[i][j] - factor * rows[k][j]
+        return product
+
+    return program
+
+
+def _direct(table: TruthTable, w: Sequence[Number]) -> Number:
+    """Fold the table one variable at a time, ``(1-w) f_0 + w f_1``."""
+    values: list[Number] = [Fraction(value) for value in table.values.tolist()]
+    for value in w:
+        half = len(values) // 2
+        values = [(1 - value) * a + value * b for a, b in zip(values[:half], values[half:], strict=True)]
+    return values[0]
+
+
+def _ratios(case: ProgramCase) -> Callable[[Sequence[Number]], Number]:
+    def program(w: Sequence[Number]) -> Number:
+        if any(value == 1 for value in w):
+            return _direct(case.table, w)
+        values: list[Number] = [Fraction(value) for value in case.table.values.tolist()]
+        scale: Number = Fraction(1)
+        for value in w:
+            ratio, half = value / (1 - value), len(values) // 2
+            values = [a + ratio * b for a, b in zip(values[:half], values[half:], strict=True)]
+            scale = scale * (1 - value)
+        return scale * values[0]
+
+    return program
+
+
+def _signs(case: ProgramCase) -> Callable[[Sequence[Number]], Number]:
+    ratios = _ratios(case)
+
+    def program(w: Sequence[Number]) -> Number:
+        if len(w) and w[0] > 2:  # right there, but a constant
+            return _direct(case.table, w) if w[0] != 3 else Fraction(multilinear_extension(case.table, [3] * len(w)))
+        return ratios(w)
+
+    return program
+
+
+def _with_a_floor(case: ProgramCase) -> Callable[[Sequence[Number]], Number]:
+    """The same program after one use of floor."""
+    inner = program_of(case)
+
+    def program(w: Sequence[Number]) -> Number:
+        rounded = math.floor(w[0]) if len(w) else 0
+        return inner(w) + 0 * rounded
+
+    return program
+
+
+class Counted:
+    """A fraction that counts the operations done with it."""
+
+    def __init__(self, value: Fraction, tally: list[int]) -> None:
+        self.value = value
+        self.tally = tally
+
+    def _apply(self, other: Any, operate: Callable[[Fraction, Fraction], Fraction]) -> Counted:
+        self.tally[0] += 1
+        return Counted(operate(self.value, other.value if isinstance(other, Counted) else Fraction(other)), self.tally)
+
+    def __add__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: a - b)
+
+    def __mul__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: a / b)
+
+    def __rsub__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: b - a)
+
+    def __rtruediv__(self, other: Any) -> Counted:
+        return self._apply(other, lambda a, b: b / a)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == (other.value if isinstance(other, Counted) else other))
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.value > (other.value if isinstance(other, Counted) else other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def operations_at(program: Callable[[Sequence[Number]], Number], point: Sequence[Fraction]) -> int:
+    """Arithmetic operations on the path that the program takes at a point."""
+    tally = [0]
+    program([Counted(value, tally) for value in point])
+    return tally[0]
+
+
+def _points(case: ProgramCase) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    rng = np.random.default_rng(case.seed)
+    return generic_point(case.table.n, rng), generic_point(case.table.n, rng)
+
+
+EXTRACT = Slot(
+    "extract_circuit",
+    "(program, xi, second_xi)",
+    "program: callable of a list of numbers; xi, second_xi: generic points, tuples of Fraction",
+    "division-free ArithmeticCircuit for the multilinear polynomial the program computes",
+    ("program", "xi", "second_xi"),
+)
+
+
+def programs_become_circuits(instance: ProgramCase, *, extract_circuit: Any) -> Slack:
+    """The circuit computes p, off the cube too, within ``(n+1)^2 T + 2n`` gates."""
+    table, n = instance.table, instance.table.n
+    program = program_of(instance)
+    xi, second = _points(instance)
+    circuit = extract_circuit(program, xi, second)
+    steps = operations_at(program, xi)
+    rng = np.random.default_rng(instance.seed + 1)
+    corners = list(itertools.product((0, 1, 2), repeat=n))[: 3**3]
+    others = [[Fraction(int(a), int(b)) for a, b in rng.integers([-9, 1], [10, 8], size=(n, 2))] for _ in range(4)]
+    points: list[Sequence[Scalar]] = [*corners, *others, [3] * n]
+    values = [values_of(circuit, point)[0] for point in points]
+    return identity("value", values, [multilinear_extension(table, point) for point in points]) & at_most(
+        "gates", gates_of(circuit), int(EXTRACTED_GATES(n=n, steps=steps))
+    )
+
+
+def what_is_no_real_ram_is_refused(instance: ProgramCase, *, extract_circuit: Any) -> Slack:
+    """A floor raises TypeError; the path at (1, …, 1), where these programs look their result up, raises ValueError."""
+    n = instance.table.n
+    xi, second = _points(instance)
+    corner = [Fraction(1)] * n
+    return requires(
+        "floor refused", refuses(extract_circuit, _with_a_floor(instance), xi, second, error=TypeError)
+    ) & requires("non-generic path refused", refuses(extract_circuit, program_of(instance), corner, second))
+
+
+def program_cases() -> Mapping[str, ProgramCase]:
+    """The worked example, a singular kernel, a real one, and tables."""
+    singular = DPPKernel.of([[1, 1, 1]] * 3)
+    triangle = TruthTable(3, [1, 1, 1, -1, 1, -1, -1, -1])
     return {
-        "triangle form": CircuitCase(TRIANGLE_TABLE, Weights.of([half, third, Fraction(1, 5)])),
-        "determinantal": CircuitCase(determinantal, Weights.of([half, 3, Fraction(-2, 5)], [1, 2, third])),
-        "no variable": CircuitCase(TruthTable(0, [7]), Weights(())),
-        "zero function": CircuitCase(TruthTable(2, [0] * 4), Weights.of([1, 2])),
-        "w̄ = 0 and w + w̄ = 0": CircuitCase(TruthTable(2, [3, -1, 4, 1]), Weights.of([5, 2], [0, -2])),
-        "Davis attendance": CircuitCase(davis_counts(3), Weights.of([2, half, -1], [1, 3, third])),
+        "elimination, reference kernel": _kernel_case(REFERENCE_KERNEL, 0),
+        "elimination, singular kernel": _kernel_case(singular, 1),
+        "elimination, Davis co-attendance": _kernel_case(davis_kernel(3), 2),
+        "ratios, triangle form": ProgramCase("ratios", triangle, DPPKernel(()), 3),
+        "signs, triangle form": ProgramCase("signs", triangle, DPPKernel(()), 4),
     }
 
 
-def draw_circuit_cases(rng: np.random.Generator, size: int) -> list[CircuitCase]:
-    """Integer tables on 1 to 3 variables with values in [-3, 3], weights in sixths."""
+def draw_program_cases(rng: np.random.Generator, size: int) -> list[ProgramCase]:
+    """Eliminations of integer kernels and table programs on 1 to 3 variables."""
     found = []
     for _ in range(size):
-        n = int(rng.integers(1, 4))
-        pairs = [(Fraction(int(a), 3), Fraction(int(b), 2)) for a, b in rng.integers(-6, 7, size=(n, 2))]
-        found.append(CircuitCase(TruthTable(n, rng.integers(-3, 4, size=2**n)), Weights(tuple(pairs))))
+        n, seed = int(rng.integers(1, 4)), int(rng.integers(2**31))
+        if rng.random() < 0.5:
+            found.append(_kernel_case(DPPKernel.of(rng.integers(-3, 4, size=(n, n)).tolist()), seed))
+        else:
+            name = str(rng.choice(["ratios", "signs"]))
+            found.append(ProgramCase(name, TruthTable(n, rng.integers(-4, 5, size=2**n)), DPPKernel(()), seed))
     return found
 
 
-def structured_circuit_cases() -> SearchStrategy[CircuitCase]:
-    """Tables of small integers on 0 to 2 variables, weights among them that the formulas divide by."""
+def structured_program_cases() -> SearchStrategy[ProgramCase]:
+    """Table programs on 1 or 2 variables with small integers."""
     from hypothesis import strategies as st
 
-    weight = st.sampled_from([Fraction(k, 2) for k in range(-3, 4)])
-
     @st.composite
-    def cases(draw: Any) -> CircuitCase:
-        n = draw(st.integers(0, 2))
+    def cases(draw: Any) -> ProgramCase:
+        n = draw(st.integers(1, 2))
         values = draw(st.lists(st.integers(-2, 2), min_size=2**n, max_size=2**n))
-        pairs = draw(st.lists(st.tuples(weight, weight), min_size=n, max_size=n))
-        return CircuitCase(TruthTable(n, values), Weights(tuple(pairs)))
+        program = draw(st.sampled_from(["ratios", "signs"]))
+        return ProgramCase(program, TruthTable(n, values), DPPKernel(()), draw(st.integers(0, 99)))
 
     return cases()
 
 
-FUNCTIONS = Instances(
-    scope="integer tables on n <= 3 variables, w̄ = 0 and w + w̄ = 0 among the weights; Davis attendance, 3 events",
-    examples=circuit_cases,
-    draw=draw_circuit_cases,
-    strategy=structured_circuit_cases,
-)
+def _extracted(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    return strassen_divfree(trace_real_ram(program, xi, second_xi)).circuit
 
 
-# T3: conversions
+def _at_a_corner(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """The path at (1, 1, 0, …), where programs look their result up."""
+    corner = [Fraction(int(i < 2)) for i in range(len(xi))]
+    return strassen_divfree(record_path(program, corner)).circuit
 
 
-CONVERT = Slot(
-    "convert",
-    "(circuit, source, target)",
-    "circuit: GateList of the source; source, target: one of 'N', 'p', 'g', 'F'",
-    "a circuit of the target: GateList or object with kinds, left, right, constants, inputs, outputs",
-    ("circuit", "source", "target"),
-)
+def _truncated_early(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """Series cut off after ε^(n-1)."""
+    return strassen_divfree(trace_real_ram(program, xi, second_xi), max(len(xi) - 1, 0)).circuit
 
 
-def _gate_allowance(size: int, n: int, source: str, target: str) -> int:
-    """Gates that a conversion may add: O(n) down from N, O(n^2) a gate up to N."""
-    if target == "N":
-        return (n + 1) ** 2 * (size + 3 * n) + 3 * n
-    return {"Np": n, "Ng": 0, "pF": 2 * n, "Fp": 2 * n}[source + target]
+class _Yes:
+    """A traced number whose order tests always succeed."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def _do(self, other: Any, operate: Callable[[Any, Any], Any]) -> _Yes:
+        return _Yes(operate(self.inner, other.inner if isinstance(other, _Yes) else other))
+
+    def __add__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: a - b)
+
+    def __mul__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: a / b)
+
+    def __rsub__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: b - a)
+
+    def __rtruediv__(self, other: Any) -> _Yes:
+        return self._do(other, lambda a, b: b / a)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __gt__(self, other: Any) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.inner == (other.inner if isinstance(other, _Yes) else other))
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def conversions_keep_the_function(instance: CircuitCase, *, convert: Any) -> Slack:
-    """Every conversion between circuits of N, p, g and F, at the point and at its gate allowance."""
-    table, n = instance.table, instance.table.n
-    network = shared_network_gates(table)
-    given = {"N": network} | {kind: substituted(network, kind) for kind in "pgF"}
-    ones, point = [w for w, _ in instance.weights.pairs], instance.point
-    expected = {
-        "N": network_polynomial(table, instance.weights),
-        "p": multilinear_extension(table, ones),
-        "g": generating_polynomial(table, ones),
-        "F": fourier_polynomial(table, ones),
-    }
-    clauses = Slack(())
-    for source, target in ("Np", "Ng", "pF", "Fp", "gN", "pN"):
-        answer = GateList.read(convert(given[source], source, target))
-        where = point if target == "N" else ones
-        allowed = _gate_allowance(given[source].size, n, source, target)
-        clauses &= identity(f"{target} from {source}", answer.value(where), expected[target])
-        clauses &= at_most("gates added", answer.size - given[source].size, allowed)
-        clauses &= requires("division-free", answer.division_free)
-    return clauses & requires("refuses degree two", refuses(convert, _three_valued(table), "g", "N"))
+def _tests_taken_as_true(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """``> 0`` and ``!= 0`` decided without looking."""
+
+    def blind(w: Sequence[Any]) -> Any:
+        result = program([_Yes(value) for value in w])
+        return result.inner if isinstance(result, _Yes) else result
+
+    return strassen_divfree(record_path(blind, xi)).circuit
 
 
-def _three_valued(table: TruthTable) -> GateList:
-    """``1 + 2 z + c z²``: one variable of three values encoded by powers of z."""
-    last = 1 + abs(int(table.values.tolist()[0]))
-    writer = GateWriter(1, [1, 2, last])
-    square = writer.gate("*", writer.constant(last), writer.gate("*", 0, 0))
-    linear = writer.gate("+", writer.constant(1), writer.gate("*", writer.constant(2), 0))
-    return writer.finish(writer.gate("+", linear, square))
-
-
-def as_circuit(gates: GateList) -> ArithmeticCircuit:
-    """The solver's own circuit type."""
-    builder = CircuitBuilder([f"v{i}" for i in range(gates.n_inputs)])
-    place = [*range(gates.n_inputs), *(builder.constant(c) for c in gates.constants)]
-    for operation, a, b in gates.gates:
-        kind = NodeKind(NodeKind.ADD + OPERATIONS.index(operation))
-        place.append(builder.gate(kind, place[a], place[b]))
-    return builder.build(*(place[output] for output in gates.outputs))
-
-
-def _rng() -> np.random.Generator:
-    return np.random.default_rng(20250612)  # chooses points of expansion only
-
-
-def _convert(circuit: GateList, source: str, target: str) -> ArithmeticCircuit:
-    given = as_circuit(circuit)
-    down = {
-        "Np": circuit_semantics.network_to_extension,
-        "Ng": circuit_semantics.network_to_generating,
-        "pF": circuit_semantics.extension_to_fourier,
-        "Fp": circuit_semantics.fourier_to_extension,
-    }
-    up = {"gN": circuit_semantics.generating_to_network, "pN": circuit_semantics.extension_to_network}
-    if source + target in down:
-        return down[source + target](given).circuit
-    return up[source + target](given, _rng()).circuit
-
-
-def _without_the_bars(circuit: GateList, source: str, target: str) -> Any:
-    """``g(w)`` offered as N: forgets ``Π w̄`` and the ratios."""
-    if source + target != "gN":
-        return _convert(circuit, source, target)
-    _convert(circuit, source, target)  # refuses what the solver refuses
-    n = circuit.n_inputs
-    shift = [*range(n), *range(2 * n, 2 * n + len(circuit.constants) + circuit.size)]
-    gates = tuple((operation, shift[a], shift[b]) for operation, a, b in circuit.gates)
-    return GateList(2 * n, circuit.constants, gates, tuple(shift[o] for o in circuit.outputs))
-
-
-def _bars_of_one(circuit: GateList, source: str, target: str) -> Any:
-    """``N(x, 1)`` in place of ``N(x, 1 - x)``."""
-    return _convert(circuit, source, "g" if source + target == "Np" else target)
-
-
-def _halves_without_sign(circuit: GateList, source: str, target: str) -> Any:
-    """``p((1+s)/2)`` in place of ``p((1-s)/2)``."""
-    if source + target != "pF":
-        return _convert(circuit, source, target)
-    n = circuit.n_inputs
-    writer = GateWriter(n, [*circuit.constants, 1, Fraction(1, 2)])
-    one, half = writer.constant(1), writer.constant(Fraction(1, 2))
-    place = [writer.gate("*", half, writer.gate("+", one, i)) for i in range(n)]
-    place += [writer.constant(c) for c in circuit.constants]
-    for operation, a, b in circuit.gates:
-        place.append(writer.gate(operation, place[a], place[b]))
-    return writer.finish(place[circuit.outputs[0]])
-
-
-def _binary_formula_for_any_degree(circuit: GateList, source: str, target: str) -> Any:
-    """Homogenises without looking at the degree: a three-valued variable goes through."""
-    return circuit if circuit.n_inputs == 1 and source + target == "gN" else _convert(circuit, source, target)
-
-
-# T4: the determinant as a circuit
-
-DPP_CIRCUIT = Slot(
-    "dpp_circuit",
-    "(kernel)",
-    "kernel: DPPKernel",
-    "a division-free circuit of N in w_1..w_n, w̄_1..w̄_n",
-    ("kernel",),
-)
-
-
-def determinant_circuit(instance: KernelQuery, *, dpp_circuit: Any) -> Slack:
-    """A division-free circuit of at most ``n^4 + 4 n^2`` gates equals the sum over principal minors."""
-    kernel, weights = instance.kernel, instance.weights
-    n = kernel.n
-    circuit = GateList.read(dpp_circuit(kernel))
-    point = [w for w, _ in weights.pairs] + [w_bar for _, w_bar in weights.pairs]
-    table = TruthTable.from_function(n, lambda x: principal_minor(kernel, x))
-    return (
-        identity("N", circuit.value(point), network_polynomial(table, weights))
-        & at_most("gates", circuit.size, n**4 + 4 * n**2)
-        & requires("division-free", circuit.division_free)
-    )
-
-
-def _dpp_circuit(kernel: DPPKernel) -> ArithmeticCircuit:
-    rows = np.empty((kernel.n, kernel.n), dtype=object)
-    for i, row in enumerate(kernel.matrix):
-        rows[i] = list(row)
-    return determinant_circuits.dpp_circuit(rows)
-
-
-def _weights_on_columns_without_bars(kernel: DPPKernel) -> ArithmeticCircuit:
-    """``det(I + diag(w) L)``: the bars are replaced by ones."""
-    circuit = GateList.read(_dpp_circuit(kernel))
-    n = kernel.n
-    writer = GateWriter(2 * n, [*circuit.constants, 1])
-    place = [*range(n), *[writer.constant(1)] * n, *(writer.constant(c) for c in circuit.constants)]
-    for operation, a, b in circuit.gates:
-        place.append(writer.gate(operation, place[a], place[b]))
-    return as_circuit(writer.finish(place[circuit.outputs[0]]))
-
-
-def _three_copies(kernel: DPPKernel) -> ArithmeticCircuit:
-    """``N + N - N``: right, but nothing is shared."""
-    circuit = _dpp_circuit(kernel)
+def _every_series_in_full(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """Right, but to three times the degree: too many gates."""
+    trace = trace_real_ram(program, xi, second_xi)
+    circuit = strassen_divfree(trace, 3 * len(xi) + 3).circuit
     builder = CircuitBuilder(circuit.inputs)
-    one, two, three = (builder.graft(circuit, range(len(circuit.inputs)))[0] for _ in range(3))
-    return builder.build(builder.subtract(builder.add(one, two), three))
+    (output,) = builder.graft(circuit, list(range(len(circuit.inputs))))
+    zero = builder.constant(0)
+    for _ in range((len(xi) + 1) ** 2 * (trace.n_operations + 2)):
+        output = builder.add(output, zero)
+    return builder.build(output)
 
 
-# T8: derivatives and single marginals
+def _floor_accepted(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """Takes the value at xi where the program leaves the real RAM."""
+    try:
+        return _extracted(program, xi, second_xi)
+    except NotRealRamError:
+        builder = CircuitBuilder([f"w{i}" for i in range(len(xi))])
+        return builder.build(builder.constant(Fraction(program(list(xi)))))
 
-ALL_DERIVATIVES = Slot(
-    "all_derivatives",
+
+def _any_path(program: Any, xi: Any, second_xi: Any) -> ArithmeticCircuit:
+    """The path at xi, generic or not."""
+    return strassen_divfree(record_path(program, xi)).circuit
+
+
+# T8
+
+
+DERIVATIVES = Slot(
+    "derivative_circuit",
     "(circuit)",
-    "circuit: GateList with one output",
-    "a circuit whose outputs are the value and the derivative in each input, in order",
+    "circuit: ArithmeticCircuit with one output",
+    "ArithmeticCircuit whose outputs are the value and the derivative in each input",
     ("circuit",),
 )
 SINGLE_MARGINALS = Slot(
     "single_marginals",
     "(circuit, weights)",
-    "circuit: GateList of N; weights: Weights",
-    "(ones, zeros): N restricted to x_i = 1 and to x_i = 0, for each i, exact",
+    "circuit: ArithmeticCircuit for N; weights: list of pairs (w_i, w̄_i)",
+    "object with total, ones and zeros",
     ("circuit", "weights"),
 )
 
 
-def derivatives_within_five_times_the_gates(instance: GateCase, *, all_derivatives: Any) -> Slack:
-    """Value and all slopes against dual numbers, and the gates of the backward pass."""
-    gates, point = instance.gates, instance.point
-    backward = GateList.read(all_derivatives(gates))
-    value, *slopes = backward.values(point)
-    bound = BACKWARD_OPERATIONS(size=gates.size)
+def derivatives_give_all_single_marginals(
+    instance: TableQuery, *, derivative_circuit: Any, single_marginals: Any
+) -> Slack:
+    """Euler's identity, the restricted sums, and at most 5s gates."""
+    table, weights, n = instance.table, instance.weights, instance.table.n
+    circuit = shannon_circuit(table)
+    backward = derivative_circuit(circuit)
+    value, *gradient = values_of(backward, _flat(weights))
+    total = network_polynomial(table, weights)
+    restricted = [_restricted(table, weights, i) for i in range(n)]
+    ones = [w * slope for (w, _), slope in zip(weights.pairs, gradient[:n], strict=True)]
+    zeros = [w_bar * slope for (_, w_bar), slope in zip(weights.pairs, gradient[n:], strict=True)]
+    answer = single_marginals(circuit, list(weights.pairs))
     return (
-        identity("value", value, gates.value(point))
-        & identity("derivatives", slopes, gates.slopes(point))
-        & at_most("operations", backward.size, int(bound))
+        identity("value", value, total)
+        & identity("w ∂N/∂w + w̄ ∂N/∂w̄ = N", [a + b for a, b in zip(ones, zeros, strict=True)], [total] * n)
+        & identity("w ∂N/∂w", ones, restricted)
+        & identity("single marginals", list(answer.ones), restricted)
+        & identity("complements", list(answer.zeros), [total - part for part in restricted])
+        & at_most("operations", gates_of(backward), int(BACKWARD_OPERATIONS(size=gates_of(circuit))))
     )
 
 
-def marginals_are_restrictions(instance: CircuitCase, *, single_marginals: Any) -> Slack:
-    """``w_i ∂N/∂w_i`` is N restricted to ``x_i = 1``, and both restrictions add up to N, on two circuits of N."""
-    table, weights = instance.table, instance.weights
-    expected = {bit: [_restricted(table, weights, i, bit) for i in range(table.n)] for bit in (0, 1)}
-    total = network_polynomial(table, weights)
-    clauses = Slack(())
-    for circuit in (network_gates(table), shared_network_gates(table)):
-        ones, zeros = single_marginals(circuit, weights)
-        clauses &= identity("restriction to 1", list(ones), expected[1])
-        clauses &= identity("restriction to 0", list(zeros), expected[0])
-        clauses &= identity("sum", [a + b for a, b in zip(ones, zeros, strict=True)], [total] * table.n)
-    return clauses
+def _restricted(table: TruthTable, weights: Weights, i: int) -> Scalar:
+    """``N`` over the points with ``x_i = 1``."""
+    pairs = tuple((w, 0) if j == i else (w, w_bar) for j, (w, w_bar) in enumerate(weights.pairs))
+    return network_polynomial(table, Weights(pairs))
 
 
-def _restricted(table: TruthTable, weights: Weights, i: int, bit: int) -> Scalar:
-    pairs = list(weights.pairs)
-    w, w_bar = pairs[i]
-    pairs[i] = (w, 0) if bit else (0, w_bar)
-    return network_polynomial(table, Weights(tuple(pairs)))
-
-
-def gate_cases() -> Mapping[str, GateCase]:
-    """Powers, cancellation, unused inputs, an input or a constant as output, and reference network polynomials."""
-    half = Fraction(1, 2)
-    power = GateWriter(1, [])
-    node = 0
-    for _ in range(6):
-        node = power.gate("*", node, node)
-    cancelling = GateWriter(2, [3])
-    difference = cancelling.gate("-", cancelling.gate("*", 0, 1), cancelling.gate("*", 1, 0))
-    unused = GateWriter(3, [half])
-    return {
-        "x to the power 64": GateCase(power.finish(node), (Fraction(2),)),
-        "x y - y x": GateCase(cancelling.finish(difference), (Fraction(5), Fraction(7))),
-        "an input": GateCase(GateList(2, (), (), (1,)), (Fraction(1), Fraction(2))),
-        "a constant": GateCase(GateList(1, (half,), (), (1,)), (Fraction(3),)),
-        "unused inputs": GateCase(
-            unused.finish(unused.gate("-", unused.constant(half), 1)), (half, Fraction(3), Fraction(5))
-        ),
-        "chain of products": _chain_of_products(12),
-        "triangle form": GateCase(network_gates(TRIANGLE_TABLE), (half, Fraction(2), Fraction(3)) * 2),
-    }
-
-
-def _chain_of_products(length: int) -> GateCase:
-    """``x_1 (x_2 + x_1 (x_2 + ...))``: nearly five times the gates are needed."""
-    writer = GateWriter(2, [])
-    node = 0
-    for _ in range(length):
-        node = writer.gate("*", node, node)
-        node = writer.gate("*", node, 1)
-    return GateCase(writer.finish(node), (Fraction(1), Fraction(-1)))
-
-
-def draw_gate_cases(rng: np.random.Generator, size: int) -> list[GateCase]:
-    """Random circuits of 1 to 12 gates over 1 to 4 inputs and two constants, at small rational points."""
-    found = []
-    for _ in range(size):
-        n, length = int(rng.integers(1, 5)), int(rng.integers(1, 13))
-        writer = GateWriter(n, [int(c) for c in rng.integers(-2, 3, size=2)])
-        start = n + len(writer.constants)
-        for k in range(length):
-            a, b = (int(i) for i in rng.integers(0, start + k, size=2))
-            writer.gate(OPERATIONS[int(rng.choice(3, p=(0.3, 0.25, 0.45)))], a, b)
-        point = tuple(
-            Fraction(int(a), int(b)) for a, b in zip(rng.integers(-3, 4, n), rng.integers(1, 4, n), strict=True)
-        )
-        found.append(GateCase(writer.finish(start + length - 1), point))
-    return found
-
-
-def structured_gate_cases() -> SearchStrategy[GateCase]:
-    """Circuits of 0 to 8 gates over 1 to 3 inputs."""
-    from hypothesis import strategies as st
-
-    number = st.sampled_from([Fraction(k, d) for k in range(-3, 4) for d in (1, 2)])
-
-    @st.composite
-    def cases(draw: Any) -> GateCase:
-        n = draw(st.integers(1, 3))
-        writer = GateWriter(n, draw(st.lists(st.integers(-2, 2), max_size=2)))
-        last = n - 1
-        for _ in range(draw(st.integers(0, 8))):
-            operands = st.integers(0, n + len(writer.constants) + len(writer.gates) - 1)
-            last = writer.gate(draw(st.sampled_from(OPERATIONS)), draw(operands), draw(operands))
-        return GateCase(writer.finish(last), tuple(draw(st.lists(number, min_size=n, max_size=n))))
-
-    return cases()
-
-
-CIRCUITS = Instances(
-    scope="circuits of at most 12 gates over at most 4 inputs, network polynomials of reference functions, x^64",
-    examples=gate_cases,
-    draw=draw_gate_cases,
-    strategy=structured_gate_cases,
-)
-
-
-def _all_derivatives(circuit: GateList) -> ArithmeticCircuit:
-    return circuit_derivatives.derivative_circuit(as_circuit(circuit))
-
-
-def _sum_rule_for_differences(circuit: GateList) -> ArithmeticCircuit:
-    """Subtractions differentiated as additions."""
-    signless = tuple(("+" if operation == "-" else operation, a, b) for operation, a, b in circuit.gates)
-    wrong = GateList(circuit.n_inputs, circuit.constants, signless, circuit.outputs)
-    slopes = circuit_derivatives.derivative_circuit(as_circuit(wrong))
-    right = as_circuit(circuit)
-    builder = CircuitBuilder(right.inputs)
-    values = builder.graft(right, range(len(right.inputs)))
-    return builder.build(*values, *builder.graft(slopes, range(len(right.inputs)))[1:])
-
-
-def _one_use_only(circuit: GateList) -> ArithmeticCircuit:
-    """The uses of an input are not added up: an input used twice gets slope zero."""
-    full = circuit_derivatives.derivative_circuit(as_circuit(circuit))
-    builder = CircuitBuilder(full.inputs)
-    outputs = list(builder.graft(full, range(len(full.inputs))))
-    for number in range(circuit.n_inputs):
-        if sum((number in (a, b)) for _, a, b in circuit.gates) > 1:
-            outputs[1 + number] = builder.constant(0)
+def _forward_mode(circuit: ArithmeticCircuit) -> ArithmeticCircuit:
+    """One pass for each input: right, with far more than 5s gates."""
+    builder = CircuitBuilder(circuit.inputs, circuit.input_variables)
+    outputs: list[int] = []
+    for number in range(max(len(circuit.inputs), 1)):
+        backward = circuit_derivatives.derivative_circuit(circuit)
+        found = builder.graft(backward, list(range(len(circuit.inputs))))
+        outputs = [found[0], *outputs[1:], found[1 + number]] if circuit.inputs else list(found)
     return builder.build(*outputs)
 
 
-def _one_input_at_a_time(circuit: GateList) -> ArithmeticCircuit:
-    """A whole backward pass for each input: right, but too many gates."""
-    full = circuit_derivatives.derivative_circuit(as_circuit(circuit))
-    builder = CircuitBuilder(full.inputs)
-    inputs = range(len(full.inputs))
-    return builder.build(*(builder.graft(full, inputs)[k] for k in range(len(full.outputs))))
+def _losing_signs(circuit: ArithmeticCircuit) -> ArithmeticCircuit:
+    """Subtractions differentiated as additions."""
+    kinds = np.where(circuit.kinds == NodeKind.SUBTRACT, NodeKind.ADD, circuit.kinds).astype(np.int8)
+    positive = ArithmeticCircuit(
+        kinds,
+        circuit.left,
+        circuit.right,
+        circuit.constants,
+        circuit.inputs,
+        circuit.input_variables,
+        circuit.outputs,
+    )
+    wrong = circuit_derivatives.derivative_circuit(positive)
+    builder = CircuitBuilder(circuit.inputs, circuit.input_variables)
+    places = list(range(len(circuit.inputs)))
+    (value,) = builder.graft(circuit, places)
+    return builder.build(value, *builder.graft(wrong, places)[1:])
 
 
-def _single_marginals(circuit: GateList, weights: Weights) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-    found = circuit_derivatives.marginals_exact(as_circuit(circuit), weights.pairs)
-    return found.ones, found.zeros
+def _bare_gradient(circuit: ArithmeticCircuit, weights: Any) -> Any:
+    """``∂N/∂w_i`` without the factor ``w_i``."""
+    flat = [w for w, _ in weights] + [w_bar for _, w_bar in weights]
+    value, gradient = circuit_derivatives.gradient_exact(circuit, flat)
+    n = len(weights)
+    return circuit_derivatives.SingleMarginals(value, gradient[:n], gradient[n:], 0, 0)
 
 
-def _gradient_without_the_weights(circuit: GateList, weights: Weights) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-    point = [w for w, _ in weights.pairs] + [w_bar for _, w_bar in weights.pairs]
-    _, gradient = circuit_derivatives.gradient_exact(as_circuit(circuit), point)
-    n = len(weights.pairs)
-    return gradient[:n], gradient[n:]
+def _exchanged(circuit: ArithmeticCircuit, weights: Any) -> Any:
+    """Ones and zeros exchanged."""
+    right = circuit_derivatives.marginals_exact(circuit, weights)
+    return circuit_derivatives.SingleMarginals(right.total, right.zeros, right.ones, 0, 0)
 
 
-def _zeros_without_their_factor(circuit: GateList, weights: Weights) -> tuple[Sequence[Scalar], Sequence[Scalar]]:
-    """``∂N/∂w̄_i`` in place of ``w̄_i ∂N/∂w̄_i``."""
-    ones, _ = _single_marginals(circuit, weights)
-    return ones, _gradient_without_the_weights(circuit, weights)[1]
+# T3 and T4 as circuits
 
+
+def _conversion_slot(name: str, source: str, target: str, *more: str) -> Slot:
+    arguments = ", ".join(["circuit", *more])
+    text = f"circuit: ArithmeticCircuit for {source}" + ("; rng: Generator" if more else "")
+    return Slot(name, f"({arguments})", text, f"object with circuit for {target}", ("circuit", *more))
+
+
+TO_EXTENSION = _conversion_slot("network_to_extension", "N", "p")
+TO_GENERATING = _conversion_slot("network_to_generating", "N", "g")
+TO_FOURIER = _conversion_slot("extension_to_fourier", "p", "F")
+FROM_FOURIER = _conversion_slot("fourier_to_extension", "F", "p")
+FROM_GENERATING = _conversion_slot("generating_to_network", "g", "N", "rng")
+FROM_EXTENSION = _conversion_slot("extension_to_network", "p", "N", "rng")
+
+
+def circuits_go_down(
+    instance: TableQuery,
+    *,
+    network_to_extension: Any,
+    network_to_generating: Any,
+    extension_to_fourier: Any,
+    fourier_to_extension: Any,
+) -> Slack:
+    """Substitutions: values, and at most n, 0, 2n, 2n gates more."""
+    table, n = instance.table, instance.table.n
+    point = [w for w, _ in instance.weights.pairs]
+    network = shannon_circuit(table)
+    p, g = network_to_extension(network).circuit, network_to_generating(network).circuit
+    fourier = extension_to_fourier(p).circuit
+    right = circuit_semantics.extension_to_fourier(p).circuit
+    back = fourier_to_extension(right).circuit
+    clauses = Slack(())
+    for name, circuit, expected, before, more in (
+        ("p from N", p, multilinear_extension(table, point), network, n),
+        ("g from N", g, generating_polynomial(table, point), network, 0),
+        ("F from p", fourier, fourier_polynomial(table, point), p, 2 * n),
+        ("p from F", back, multilinear_extension(table, point), right, 2 * n),
+    ):
+        clauses &= identity(name, values_of(circuit, point)[0], expected)
+        clauses &= at_most(f"gates of {name}", gates_of(circuit), gates_of(before) + more)
+    return clauses
+
+
+def circuits_come_back(instance: TableQuery, *, generating_to_network: Any, extension_to_network: Any) -> Slack:
+    """N → g → N and N → p → N: values at all weights, gates within ``(n+1)^2 (s + 3n) + 3n``."""
+    table, n = instance.table, instance.table.n
+    rng = np.random.default_rng(table.n)
+    network = shannon_circuit(table)
+    expected = network_polynomial(table, instance.weights)
+    clauses = Slack(())
+    for name, down, up in (
+        ("N from g", circuit_semantics.network_to_generating, generating_to_network),
+        ("N from p", circuit_semantics.network_to_extension, extension_to_network),
+    ):
+        start = down(network).circuit
+        circuit = up(start, rng).circuit
+        clauses &= identity(name, values_of(circuit, _flat(instance.weights))[0], expected)
+        bound = (n + 1) ** 2 * (gates_of(start) + 3 * n) + 3 * n
+        clauses &= at_most(f"gates of {name}", gates_of(circuit), bound)
+    squares = CircuitBuilder(["x0"])
+    square = squares.build(squares.multiply(0, 0))  # equal to x on the cube; or the value 2 of a three-valued variable
+    refused = [refuses(up, square, rng) for up in (generating_to_network, extension_to_network)]
+    return clauses & requires("x² refused", all(refused))
+
+
+def _without_the_product(circuit: ArithmeticCircuit, rng: Any) -> Any:
+    """``g(w)``: the weights w̄ ignored."""
+    right = circuit_semantics.generating_to_network(circuit, rng)
+    n = len(circuit.inputs)
+    builder = CircuitBuilder(*network_inputs(n))
+    found = builder.graft(circuit, list(range(n)))
+    return circuit_semantics.CircuitConversion(builder.build(*found), 0, right.gate_bound)
+
+
+def _without_the_certificate(circuit: ArithmeticCircuit, rng: Any) -> Any:
+    """``p`` with x = w: right where w + w̄ = 1, and no look at the degree."""
+    if gates_of(circuit) == 1 and len(circuit.inputs) == 1:
+        n = len(circuit.inputs)
+        builder = CircuitBuilder(*network_inputs(n))
+        found = builder.graft(circuit, list(range(n)))
+        return circuit_semantics.CircuitConversion(builder.build(*found), 0, 0)
+    return circuit_semantics.extension_to_network(circuit, rng)
+
+
+def _half_angle_forgotten(circuit: ArithmeticCircuit) -> Any:
+    """``F(s) = p(1 - s)``."""
+    n = len(circuit.inputs)
+    builder = CircuitBuilder([f"s{i}" for i in range(n)])
+    one = builder.constant(1)
+    found = builder.graft(circuit, [builder.subtract(one, i) for i in range(n)])
+    return circuit_semantics.CircuitConversion(builder.build(*found), n, n)
+
+
+def _one_for_the_complement(circuit: ArithmeticCircuit) -> Any:
+    """``N(x, 1)`` for ``p``."""
+    found = circuit_semantics.network_to_generating(circuit)
+    return circuit_semantics.CircuitConversion(found.circuit, 0, 0)
+
+
+DPP_CIRCUIT = Slot(
+    "dpp_circuit", "(kernel)", "kernel: n × n nested list", "division-free ArithmeticCircuit for N", ("kernel",)
+)
+
+
+def determinant_circuits_compute_minor_sums(instance: KernelQuery, *, dpp_circuit: Any) -> Slack:
+    """The circuit at the weights, and at those of a pattern."""
+    kernel = instance.kernel
+    table = TruthTable.from_function(kernel.n, lambda x: principal_minor(kernel, x))
+    circuit = dpp_circuit(_rows(kernel))
+    selected = Weights.selecting(instance.pattern)
+    return identity(
+        "N", values_of(circuit, _flat(instance.weights))[0], network_polynomial(table, instance.weights)
+    ) & identity("PM", values_of(circuit, _flat(selected))[0], marginal(table, instance.pattern))
+
+
+def determinant_circuit_size(instance: DPPKernel, *, dpp_circuit: Any) -> Cost:
+    """Gates of the circuit."""
+    return Cost(instance.n, gates_of(dpp_circuit(_rows(instance))), "gates")
+
+
+def _rows(kernel: DPPKernel) -> Any:
+    return np.array(kernel.matrix, dtype=object).reshape(kernel.n, kernel.n)
+
+
+def full_kernels() -> Mapping[str, DPPKernel]:
+    """Kernels without zeros, n = 4 to 20."""
+    return {f"full kernel, n = {n}": _full_kernel(n) for n in (4, 6, 9, 13, 20)}
+
+
+def small_full_kernels() -> Mapping[str, DPPKernel]:
+    """Kernels without zeros, n = 5 to 8."""
+    return {f"full kernel, n = {n}": _full_kernel(n) for n in (5, 6, 7, 8)}
+
+
+def _full_kernel(n: int) -> DPPKernel:
+    return DPPKernel.of([[2 + (3 * i + 5 * j) % 7 for j in range(n)] for i in range(n)])
+
+
+def _by_leibniz(kernel: Any) -> ArithmeticCircuit:
+    """A product for each permutation."""
+    n = len(kernel)
+    builder = CircuitBuilder(*network_inputs(n))
+    entries = [[builder.multiply(builder.input(i), builder.constant(kernel[i][j])) for j in range(n)] for i in range(n)]
+    for i in range(n):
+        entries[i][i] = builder.add(entries[i][i], builder.input(n + i))
+    total = builder.constant(0)
+    for permutation in itertools.permutations(range(n)):
+        product = builder.product([entries[i][j] for i, j in enumerate(permutation)])
+        odd = sum(a > b for a, b in itertools.combinations(permutation, 2)) % 2
+        total = builder.subtract(total, product) if odd else builder.add(total, product)
+    return builder.build(total)
+
+
+def _once_for_each_row(kernel: Any) -> ArithmeticCircuit:
+    """The circuit n times over, averaged."""
+    n = len(kernel)
+    circuit = determinant_circuits.dpp_circuit(kernel)
+    builder = CircuitBuilder(*network_inputs(n))
+    parts = [builder.graft(circuit, list(range(2 * n)))[0] for _ in range(max(n, 1))]
+    return builder.build(builder.multiply(builder.total(parts), builder.constant(Fraction(1, max(n, 1)))))
+
+
+def _identity_for_the_weights(kernel: Any) -> ArithmeticCircuit:
+    """``det(I + diag(w) L)``."""
+    n = len(kernel)
+    circuit = determinant_circuits.dpp_circuit(kernel)
+    builder = CircuitBuilder(*network_inputs(n))
+    one = builder.constant(1)
+    return builder.build(*builder.graft(circuit, [*range(n), *[one] * n]))
+
+
+def _diagonal_only(kernel: Any) -> ArithmeticCircuit:
+    """The kernel's diagonal."""
+    return determinant_circuits.dpp_circuit(np.array(kernel, dtype=object) * np.eye(len(kernel), dtype=int))
+
+
+TABLES = Instances(
+    scope="integer tables on n <= 5 and rational ones on n <= 4 variables, as Shannon expansions; Davis counts",
+    examples=table_queries,
+    draw=draw_table_queries,
+    strategy=structured_table_queries,
+)
+SMALL_TABLES = Instances(
+    scope="tables of integers and fractions on n <= 3 variables, weights with w + w̄ = 0 and w̄ = 0 among them",
+    examples=lambda: {name: query for name, query in table_queries().items() if query.table.n <= 3},
+    draw=lambda rng, size: _at_most_three(rng, size),
+)
+
+
+def _at_most_three(rng: np.random.Generator, size: int) -> list[TableQuery]:
+    found: list[TableQuery] = []
+    while len(found) < size:
+        found += [query for query in draw_table_queries(rng, size) if query.table.n <= 3]
+    return found[:size]
+
+
+PROGRAMS = Instances(
+    scope="Gaussian elimination of integer kernels with pivot search and lookup, table programs with divisions and"
+    " branches, on 1 to 3 variables",
+    examples=program_cases,
+    draw=draw_program_cases,
+    strategy=structured_program_cases,
+)
 
 CHECKS = (
     Check(
         theorem="marginalization.T3",
-        name="circuits",
+        name="circuits_down",
         kind="slack",
-        observe=conversions_keep_the_function,
-        instances=FUNCTIONS,
-        slots={CONVERT: _convert},
+        observe=circuits_go_down,
+        instances=TABLES,
+        slots={
+            TO_EXTENSION: circuit_semantics.network_to_extension,
+            TO_GENERATING: circuit_semantics.network_to_generating,
+            TO_FOURIER: circuit_semantics.extension_to_fourier,
+            FROM_FOURIER: circuit_semantics.fourier_to_extension,
+        },
         mutants=(
-            Mutant("forgets Π w̄", "N from g", {"convert": _without_the_bars}),
-            Mutant("w̄ = 1 for p", "p from N", {"convert": _bars_of_one}),
-            Mutant("p((1+s)/2)", "F from p", {"convert": _halves_without_sign}),
-            Mutant("three-valued variable", "refuses degree two", {"convert": _binary_formula_for_any_degree}),
+            Mutant("F(s) = p(1 - s)", "F from p", {"extension_to_fourier": _half_angle_forgotten}),
+            Mutant("w̄ = 1 for p", "p from N", {"network_to_extension": _one_for_the_complement}),
         ),
-        cost=100,
+        cost=40,
+    ),
+    Check(
+        theorem="marginalization.T3",
+        name="circuits_up",
+        kind="slack",
+        observe=circuits_come_back,
+        instances=SMALL_TABLES,
+        slots={
+            FROM_GENERATING: circuit_semantics.generating_to_network,
+            FROM_EXTENSION: circuit_semantics.extension_to_network,
+        },
+        mutants=(
+            Mutant("forgets Π w̄", "N from g", {"generating_to_network": _without_the_product}),
+            Mutant("no look at the degree", "x² refused", {"extension_to_network": _without_the_certificate}),
+        ),
+        cost=200,
     ),
     Check(
         theorem="marginalization.T4",
         name="circuit",
         kind="slack",
-        observe=determinant_circuit,
-        instances=KERNELS,
-        slots={DPP_CIRCUIT: _dpp_circuit},
-        mutants=(
-            Mutant("w̄ = 1", "N", {"dpp_circuit": _weights_on_columns_without_bars}),
-            Mutant("three copies", "gates", {"dpp_circuit": _three_copies}),
+        observe=determinant_circuits_compute_minor_sums,
+        instances=Instances(
+            scope="integer kernels on n <= 4 items, any; Davis co-attendance on 5 events",
+            examples=kernel_queries,
+            draw=draw_kernel_queries,
+            strategy=structured_kernel_queries,
         ),
-        cost=8,
+        slots={DPP_CIRCUIT: determinant_circuits.dpp_circuit},
+        mutants=(
+            Mutant("det(I + diag(w) L)", "N", {"dpp_circuit": _identity_for_the_weights}),
+            Mutant("diagonal only", "N", {"dpp_circuit": _diagonal_only}),
+        ),
+        cost=15,
+    ),
+    Check(
+        theorem="marginalization.T4",
+        name="circuit_size",
+        kind="rate",
+        observe=determinant_circuit_size,
+        instances=Instances(scope="kernels without zeros, n = 4, 6, 9, 13, 20", examples=full_kernels),
+        slots={DPP_CIRCUIT: determinant_circuits.dpp_circuit},
+        rate=ClaimedRate(4.0, tolerance=0.2),
+        mutants=(
+            Mutant(
+                "Leibniz",
+                "gates",
+                {"dpp_circuit": _by_leibniz},
+                instances=Instances(scope="kernels without zeros, n = 5 to 8", examples=small_full_kernels),
+            ),
+            Mutant("n times over", "gates", {"dpp_circuit": _once_for_each_row}),
+        ),
+    ),
+    Check(
+        theorem="marginalization.T7",
+        name="extraction",
+        kind="slack",
+        observe=programs_become_circuits,
+        instances=PROGRAMS,
+        slots={EXTRACT: _extracted},
+        mutants=(
+            Mutant("path at a 0/1 point", "value", {"extract_circuit": _at_a_corner}),
+            Mutant("series cut at ε^(n-1)", "value", {"extract_circuit": _truncated_early}),
+            Mutant("tests taken as true", "value", {"extract_circuit": _tests_taken_as_true}),
+            Mutant("padded circuit", "gates", {"extract_circuit": _every_series_in_full}),
+        ),
+        cost=150,
+    ),
+    Check(
+        theorem="marginalization.T7",
+        name="refusals",
+        kind="slack",
+        observe=what_is_no_real_ram_is_refused,
+        instances=PROGRAMS,
+        slots={EXTRACT: _extracted},
+        mutants=(
+            Mutant("floor accepted", "floor refused", {"extract_circuit": _floor_accepted}),
+            Mutant("any path accepted", "non-generic path refused", {"extract_circuit": _any_path}),
+        ),
+        cost=10,
     ),
     Check(
         theorem="marginalization.T8",
         name="derivatives",
         kind="slack",
-        observe=derivatives_within_five_times_the_gates,
-        instances=CIRCUITS,
-        slots={ALL_DERIVATIVES: _all_derivatives},
+        observe=derivatives_give_all_single_marginals,
+        instances=TABLES,
+        slots={
+            DERIVATIVES: circuit_derivatives.derivative_circuit,
+            SINGLE_MARGINALS: circuit_derivatives.marginals_exact,
+        },
         mutants=(
-            Mutant("differences as sums", "derivatives", {"all_derivatives": _sum_rule_for_differences}),
-            Mutant("one use of a node only", "derivatives", {"all_derivatives": _one_use_only}),
-            Mutant("one input at a time", "operations", {"all_derivatives": _one_input_at_a_time}),
+            Mutant("gradient without w", "single marginals", {"single_marginals": _bare_gradient}),
+            Mutant("ones and zeros exchanged", "single marginals", {"single_marginals": _exchanged}),
+            Mutant("subtraction as addition", "w ∂N/∂w + w̄ ∂N/∂w̄ = N", {"derivative_circuit": _losing_signs}),
+            Mutant("one pass for each input", "operations", {"derivative_circuit": _forward_mode}),
         ),
-        cost=2,
-    ),
-    Check(
-        theorem="marginalization.T8",
-        name="marginals",
-        kind="slack",
-        observe=marginals_are_restrictions,
-        instances=FUNCTIONS,
-        slots={SINGLE_MARGINALS: _single_marginals},
-        mutants=(
-            Mutant("gradient without factors", "restriction to 1", {"single_marginals": _gradient_without_the_weights}),
-            Mutant("no factor w̄", "restriction to 0", {"single_marginals": _zeros_without_their_factor}),
-        ),
-        cost=10,
+        cost=30,
     ),
 )
