@@ -7,6 +7,7 @@ from whp.proofs_checks.marginalization import (
     hierarchy,
     lifts,
     multilinear,
+    networks,
     quadratic_forms,
     sampling,
 )
@@ -22,5 +23,6 @@ CHECKS = (
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
     *circuits.CHECKS,
+    *networks.CHECKS,
     *sampling.CHECKS,
 )
