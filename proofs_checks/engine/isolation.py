@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
+from whp.proofs_checks.engine.ball_transport import enable_balls
+
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 StartMethod = Literal["fork", "spawn"]
@@ -117,6 +119,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ------
     ValueError
         If the start method is unknown, or ``spawn`` is asked for a function that cannot be imported.
+    NotImplementedError
+        If the system is not a POSIX one.
 
     Notes
     -----
@@ -137,6 +141,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ) -> None:
         if start_method not in ("fork", "spawn"):
             raise ValueError(f"start_method must be 'fork' or 'spawn', got {start_method!r}.")
+        if os.name != "posix":
+            raise NotImplementedError(f"limits on calls need a POSIX system, got {os.name!r}.")
         if start_method == "spawn":
             _importable_name(fn)
         self._fn = fn
@@ -147,6 +153,7 @@ class Isolated(Generic[_Parameters, _Result]):
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         """Run the function on the arguments in the child."""
+        enable_balls()
         request = pickle.dumps((args, kwargs), protocol=pickle.HIGHEST_PROTOCOL)
         with self._lock:
             child = self._ready_child()
@@ -287,7 +294,9 @@ class _Child:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a child of ours still runs; it is not reaped by asking."""
+    """Whether a child of ours still runs (assumed where the system cannot say); it is not reaped by asking."""
+    if not hasattr(os, "waitid"):
+        return True
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except ChildProcessError:
@@ -421,6 +430,7 @@ def _answer(fn: Callable[..., Any], request: bytes, memory: _MemoryLimit) -> byt
         with memory:
             args, kwargs = pickle.loads(request)
             result = fn(*args, **kwargs)
+            enable_balls()
             try:
                 return pickle.dumps(("returned", result), protocol=pickle.HIGHEST_PROTOCOL)
             except MemoryError:

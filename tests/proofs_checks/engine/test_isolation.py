@@ -165,6 +165,18 @@ def test_closures_keywords_and_large_values_work_under_fork():
         assert np.array_equal(subject(offset, factor=2), 3 * offset)
 
 
+def test_balls_travel_and_still_contain_what_they_contained():
+    flint = pytest.importorskip("flint")
+    third, wide, infinite = flint.arb(1) / 3, flint.arb(1, 0.5), flint.arb("inf")
+    with Isolated(lambda *balls: [*balls, flint.acb(*balls[:2])], SMALL) as subject:
+        back = subject(third, wide, infinite)
+    for old, new in zip((third, wide, third, wide), (*back[:2], back[3].real, back[3].imag), strict=True):
+        assert new.mid().man_exp() == old.mid().man_exp()
+        assert new.contains(old)
+        assert new.rad() <= old.rad() * (1 + flint.arb(2) ** -26)
+    assert float(back[2]) == math.inf
+
+
 def test_spawn_runs_an_importable_function_and_its_limits():
     with Isolated(np.linalg.det, Limits(seconds=10), start_method="spawn") as subject:
         assert subject(np.eye(2)) == 1.0

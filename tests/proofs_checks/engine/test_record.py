@@ -1,7 +1,7 @@
 import itertools
 import json
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +24,7 @@ from whp.proofs_checks.engine.evidence import (
     RateRow,
     SlackHistogram,
     Violation,
+    allow_namespace,
     merge,
 )
 from whp.proofs_checks.engine.evidence.record import KEPT_VIOLATIONS, merge_all
@@ -245,6 +246,31 @@ def test_instances_are_encoded_only_when_kept():
     assert asked == [999]
     worst = builder.build().clauses["c"].worst_slack
     assert (worst.value, worst.location.index, worst.instance.decode()) == (1.0, 999, 999)
+
+
+@dataclass(frozen=True)
+class CallableProblem:
+    size: int
+
+    def __call__(self):
+        raise AssertionError("an instance must not be called")
+
+
+def test_an_instance_that_can_be_called_is_still_data():
+    allow_namespace(__name__)
+    builder = EvidenceBuilder("slug.T1", "bound", 7, "quick")
+    builder.slack("c", Location("sampled", 0, 0), 1, instance=CallableProblem(3))
+    assert builder.build().clauses["c"].worst_slack.instance.decode() == CallableProblem(3)
+
+
+def test_a_tie_at_one_place_does_not_depend_on_the_order():
+    texts = set()
+    for instances in ((1, 2), (2, 1)):
+        builder = EvidenceBuilder("slug.T1", "bound", 7, "quick")
+        for instance in instances:
+            builder.slack("c", Location("sampled", 0, 0), 1, 1, 2, instance=instance)
+        texts.add(builder.build().canonical_bytes())
+    assert len(texts) == 1
 
 
 def test_a_slack_that_is_nan_is_refused_with_its_index():
