@@ -9,7 +9,11 @@ from whp.proofs_checks.marginalization import (
     hierarchy,
     lifts,
     multilinear,
+<<<<<<< HEAD
     proofs,
+=======
+    networks,
+>>>>>>> marg
     quadratic_forms,
     sampling,
 )
@@ -24,7 +28,11 @@ CHECKS = (
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
     *circuits.CHECKS,
+<<<<<<< HEAD
     *derivatives.CHECKS,
+=======
+    *networks.CHECKS,
+>>>>>>> marg
     *sampling.CHECKS,
 )
 
