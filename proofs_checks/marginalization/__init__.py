@@ -9,11 +9,8 @@ from whp.proofs_checks.marginalization import (
     hierarchy,
     lifts,
     multilinear,
-<<<<<<< HEAD
-    proofs,
-=======
     networks,
->>>>>>> marg
+    proofs,
     quadratic_forms,
     sampling,
 )
@@ -28,11 +25,8 @@ CHECKS = (
     *cut_gadgets.CHECKS,
     *lifts.CHECKS,
     *circuits.CHECKS,
-<<<<<<< HEAD
-    *derivatives.CHECKS,
-=======
     *networks.CHECKS,
->>>>>>> marg
+    *derivatives.CHECKS,
     *sampling.CHECKS,
 )
 
