@@ -66,7 +66,7 @@ def audit_log_rows(
     log_rows : iterable of array_like of shape (N,)
         One row per audited input; a generator is consumed once.
     inputs : sequence of int
-        Output index of each audited input, for the keep rate.
+        Output index of each audited input, all different; the keep rate refers to them.
     prior : array_like of shape (n_inputs,), optional
         Adversary's belief over the audited inputs, uniform by default.
 
@@ -88,6 +88,8 @@ def audit_log_rows(
     (1.098612, (0, 1), 0, 0.75)
     """
     n_inputs = len(inputs)
+    if len(set(inputs)) != n_inputs:
+        raise ValueError(f"inputs must be distinct tokens, got {n_inputs - len(set(inputs))} repetitions")
     belief = _checked_prior(prior, n_inputs)
     extremes: _Extremes | None = None
     kept = []
@@ -123,7 +125,8 @@ def audit_channel(channel: Channel, prior: ArrayLike | None = None) -> ChannelAu
     Parameters
     ----------
     channel : Channel
-        Exact or float rows. For exact losses of exact channels as fractions see `theory`'s ``likelihood_ratio``.
+        Exact or float rows, whose ``inputs`` name the outputs that equal them. The loss of an exact channel as a
+        fraction is ``theory``'s ``likelihood_ratio``.
     prior : array_like of shape (n_inputs,), optional
         Adversary's belief over inputs, uniform by default.
 
@@ -132,6 +135,8 @@ def audit_channel(channel: Channel, prior: ArrayLike | None = None) -> ChannelAu
     >>> audit_channel(Channel([[1.0, 0.0], [0.0, 1.0]])).loss
     inf
     """
+    if not channel.inputs:
+        raise ValueError("channel must name the output that equals each input, got none")
     return audit_log_rows((_logarithms(row) for row in channel.rows), channel.inputs, prior)
 
 

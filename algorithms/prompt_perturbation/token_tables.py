@@ -45,22 +45,24 @@ def load_bert_token_embeddings() -> TokenEmbedding:
 
 
 def load_english_bigrams() -> dict[tuple[str, str], float]:
-    """Return the counts of 286358 English bigrams, from the package ``wordsegment`` (Apache-2.0).
+    """Return the counts of 258437 English bigrams, from the package ``wordsegment`` (Apache-2.0).
+
+    Its table has 286358 lines: spellings that differed in case appear more than once and are added up.
 
     Raises
     ------
     MissingDataError
         If the package is not installed.
     """
-    return {
-        (words[0], words[1]): count
-        for text, count in _counted_lines("bigrams.txt")
-        if len(words := text.split(" ")) == 2
-    }
+    counts: dict[tuple[str, str], float] = {}
+    for text, count in _counted_lines("bigrams.txt"):
+        first, second = text.split(" ")
+        counts[first, second] = counts.get((first, second), 0.0) + count
+    return counts
 
 
 def load_english_word_counts() -> dict[str, float]:
-    """Return the counts of 333333 English words, from the package ``wordsegment``.
+    """Return the counts of 333213 English words, from the package ``wordsegment``.
 
     Raises
     ------

@@ -17,6 +17,11 @@ from whp.theory.prompt_perturbation.channel import (
     pairwise_ratio,
     privacy_loss,
 )
+from whp.theory.prompt_perturbation.counterexamples import (
+    minimal_counterexample,
+    sphere_counterexample,
+    worst_pattern_of_five,
+)
 from whp.theory.prompt_perturbation.instances import (
     ContextualPrompt,
     TokenEmbedding,
@@ -58,10 +63,13 @@ __all__ = [
     "exponential_row",
     "keep_rate",
     "likelihood_ratio",
+    "minimal_counterexample",
     "own_size_ratio",
     "pairwise_ratio",
     "pooled_size_ratio",
     "position_row",
     "privacy_loss",
     "prompts",
+    "sphere_counterexample",
+    "worst_pattern_of_five",
 ]

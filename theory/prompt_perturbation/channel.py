@@ -42,8 +42,8 @@ class Channel:
         When every entry is an ``int`` or ``Fraction`` the rows are kept as fractions and must sum to exactly one;
         otherwise they become float64 and must sum to one within ``1e-9``.
     inputs : tuple of int, optional
-        Output index that equals each input token. Defaults to ``0 .. n_inputs - 1``, the usual case of inputs that
-        are the first outputs.
+        Output index that equals each input token, all different. Defaults to ``0 .. n_inputs - 1``; empty when inputs
+        are no outputs, and then there is no keep rate.
 
     Raises
     ------
@@ -64,11 +64,12 @@ class Channel:
     def __init__(self, rows: Sequence[Sequence[Any]] | NDArray[Any], inputs: Sequence[int] | None = None) -> None:
         checked = _exact_rows(rows) if _is_exact(rows) else _float_rows(rows)
         n_inputs, n_outputs = len(checked), len(checked[0])
-        diagonal = tuple(range(n_inputs)) if inputs is None else tuple(int(index) for index in inputs)
-        if len(diagonal) != n_inputs:
+        default = range(n_inputs) if n_inputs <= n_outputs else ()
+        diagonal = tuple(int(index) for index in (default if inputs is None else inputs))
+        if diagonal and len(diagonal) != n_inputs:
             raise ValueError(f"inputs must name one output index for each of the {n_inputs} rows, got {len(diagonal)}")
-        if inputs is not None and any(not 0 <= index < n_outputs for index in diagonal):
-            raise ValueError(f"inputs must lie in 0..{n_outputs - 1}, got {diagonal}")
+        if len(set(diagonal)) != len(diagonal) or any(not 0 <= index < n_outputs for index in diagonal):
+            raise ValueError(f"inputs must be distinct indices in 0..{n_outputs - 1}, got {diagonal}")
         object.__setattr__(self, "rows", checked)
         object.__setattr__(self, "inputs", diagonal)
 
@@ -225,11 +226,18 @@ def keep_rate(channel: Channel) -> Number:
     Fraction or float
         Between 0 and 1.
 
+    Raises
+    ------
+    ValueError
+        If the channel does not say which outputs its inputs equal.
+
     Examples
     --------
     >>> keep_rate(Channel(((1, 0), (1, 0))))
     Fraction(1, 2)
     """
+    if not channel.inputs:
+        raise ValueError("channel must name the output that equals each input, got none")
     if isinstance(channel.rows, tuple):
         kept = (row[column] for row, column in zip(channel.rows, channel.inputs, strict=True))
         return sum(kept, Fraction(0)) / len(channel.inputs)

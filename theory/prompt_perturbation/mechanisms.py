@@ -67,7 +67,7 @@ def exponential_grid_channel(pair: UtilityGridPair) -> Channel:
     (Fraction(4, 7), Fraction(2, 7), Fraction(1, 7))
     """
     rows = [exponential_row([pair.base**level for level in levels]) for levels in (pair.first, pair.second)]
-    return Channel(rows, inputs=(0, pair.n_tokens - 1))
+    return Channel(rows, inputs=())
 
 
 def bucketised_grid_channel(pair: UtilityGridPair, labelling: Labelling = equal_width_labels) -> Channel:
@@ -95,7 +95,7 @@ def bucketised_grid_channel(pair: UtilityGridPair, labelling: Labelling = equal_
         if fractional:
             raise ValueError(f"bucket means must be grid levels to have rational weights, got {fractional[0]}")
         rows.append(bucketised_row(labels, {label: pair.base ** int(mean) for label, mean in means.items()}))
-    return Channel(rows, inputs=(0, pair.n_tokens - 1))
+    return Channel(rows, inputs=())
 
 
 def exponential_log_row(utilities: NDArray[np.float64], epsilon: float, sensitivity: float) -> NDArray[np.float64]:
