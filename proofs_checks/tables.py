@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.ledger import CampaignRow
 from whp.proofs_checks.engine.mutants import MutantsReport
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.proofs import Proof
@@ -274,3 +276,28 @@ def show_estimate(rows: Sequence[Estimate]) -> None:
         table.add_row(r.check, r.kind, str(r.blocks), str(r.instances), f"{r.seconds:.2f}")
     console().print(table)
     console().print(f"about {sum(r.seconds for r in rows):.1f} s on one process")
+
+
+def show_campaigns(rows: Sequence[CampaignRow]) -> None:
+    """Print the campaigns of a ledger."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("no.", "started", "finished", "blocks", "asked for"):
+        table.add_column(name, overflow="fold", justify="right" if name == "blocks" else "left")
+    for r in rows:
+        started = datetime.fromtimestamp(r.started).strftime("%Y-%m-%d %H:%M:%S")
+        finished = "no" if r.finished is None else f"{r.finished - r.started:.0f} s later"
+        asked = " ".join([*r.request.get("patterns", []), *r.request.get("subject", [])]) or "everything"
+        about = f"{asked}, budget {r.request.get('budget')}, seed {r.request.get('seed')}"
+        table.add_row(str(r.id), started, finished, str(r.shards), about)
+    console().print(table)
+
+
+def show_shards(found: Mapping[str, Evidence]) -> None:
+    """Print what a campaign stored, by check."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("check", "instances", "replicates", "violations", "errors"):
+        table.add_column(name, overflow="fold", justify="left" if name == "check" else "right")
+    for name, evidence in found.items():
+        total = evidence.total
+        table.add_row(name, *map(str, (total.instances, total.replicates, total.violations, total.errors)))
+    console().print(table)

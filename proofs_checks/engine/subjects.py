@@ -58,6 +58,12 @@ def reference_to(subject: Any) -> str | None:
     return f"{module}:{name}" if found is subject else None
 
 
+def name_of(subject: Any) -> str:
+    """Return the reference to a subject, or its name in round brackets when it cannot be imported again."""
+    kind = subject if hasattr(subject, "__qualname__") else type(subject)
+    return reference_to(subject) or f"({kind.__module__}:{kind.__qualname__})"
+
+
 def check_signature(slot: Slot, subject: Any) -> None:
     """Refuse a subject that cannot be called with the slot's arguments.
 

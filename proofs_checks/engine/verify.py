@@ -20,8 +20,8 @@ from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
-from whp.proofs_checks.engine.scheduling import Pool, Progress, Run, run_here
-from whp.proofs_checks.engine.subjects import SubjectError, check_signature, reference_to, resolve
+from whp.proofs_checks.engine.scheduling import Desk, Pool, Progress, Run, Store, run_here
+from whp.proofs_checks.engine.subjects import SubjectError, check_signature, name_of, reference_to, resolve
 from whp.proofs_checks.engine.verdict import Kind, Verdict, worst
 from whp.theory.core import Theorem
 from whp.theory.core.registry import load_papers
@@ -38,6 +38,8 @@ def verify(
     modules: Sequence[str] = (),
     progress: Progress | None = None,
     start_method: str | None = None,
+    ledger: Store | None = None,
+    resume: bool = False,
 ) -> Report:
     """Decide theorems by their checks and proofs.
 
@@ -64,6 +66,10 @@ def verify(
         Called with each run and block's evidence as it arrives.
     start_method : {"fork", "spawn"}, optional
         Of the worker processes.
+    ledger : Ledger, optional
+        Where each block's evidence is committed as it arrives.
+    resume : bool
+        Whether to take from the ledger what the same sources and subjects already computed.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def verify(
         load_papers().add_module(name)
     chosen = load_papers().theorems(*patterns)
     subjects = _subjects(subject or {}, jobs > 1 or executor is not None)
-    settings = _Settings(seed, jobs, executor, limits, tuple(modules), progress, start_method)
+    settings = _Settings(seed, jobs, executor, limits, tuple(modules), Desk(ledger, resume, progress), start_method)
     resolved = _resolve_budget(budget, chosen, subjects, settings)
     return _verify(chosen, subjects, resolved, settings)
 
@@ -97,7 +103,7 @@ class _Settings:
     executor: Executor | None
     limits: Limits | None
     modules: tuple[str, ...]
-    progress: Progress | None
+    desk: Desk
     start_method: str | None
 
 
@@ -151,9 +157,7 @@ def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budg
     return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
 
 
-def _complete(
-    runs: Sequence[tuple[Check, Run]], settings: _Settings
-) -> Iterator[tuple[Check, Run, Evidence]]:
+def _complete(runs: Sequence[tuple[Check, Run]], settings: _Settings) -> Iterator[tuple[Check, Run, Evidence]]:
     """Run everything, then search for smaller instances where a refutation has none."""
     execute([r for _, r in runs], settings)
     shrinking = {id(run): more for _, run in runs if (more := run.shrinking) is not None}
@@ -164,7 +168,7 @@ def _complete(
 
 
 def _names(subjects: Mapping[str, Any]) -> dict[str, str]:
-    return {k: v if isinstance(v, str) else (reference_to(v) or repr(v)) for k, v in subjects.items()}
+    return {k: v if isinstance(v, str) else name_of(v) for k, v in subjects.items()}
 
 
 def _not_run(check: Check, subjects: Mapping[str, Any]) -> Verdict | None:
@@ -199,10 +203,10 @@ def make_run(
 def execute(runs: Sequence[Run], settings: Any) -> None:
     """Run on the caller's executor, on worker processes of our own, or here."""
     if settings.executor is not None:
-        Pool(settings.executor).run(runs, settings.progress)
+        Pool(settings.executor).run(runs, settings.desk)
         return
     if settings.jobs == 1 or not runs:
-        run_here(runs, settings.progress)
+        run_here(runs, settings.desk)
         return
     context = get_context(settings.start_method or ("fork" if os.name == "posix" else "spawn"))
 
@@ -211,7 +215,7 @@ def execute(runs: Sequence[Run], settings: Any) -> None:
 
     pool = Pool(build(), build, 2 * settings.jobs)
     try:
-        pool.run(runs, settings.progress)
+        pool.run(runs, settings.desk)
     finally:
         pool.executor.shutdown(wait=True, cancel_futures=True)
 
