@@ -7,6 +7,11 @@ from whp.algorithms.prompt_perturbation.black_box_audit import (
     binomial_lower,
     binomial_upper,
 )
+from whp.algorithms.prompt_perturbation.bucket_accountant import (
+    bucketised_guarantee,
+    data_free_guarantee,
+    equal_frequency_guarantee,
+)
 from whp.algorithms.prompt_perturbation.bucket_partition import (
     BucketPartition,
     equal_frequency_buckets,
@@ -24,6 +29,11 @@ from whp.algorithms.prompt_perturbation.exact_audit import (
     audit_log_rows,
     calibrated_epsilon,
     pairwise_losses,
+)
+from whp.algorithms.prompt_perturbation.exact_mechanisms import (
+    exact_bucketised_row,
+    exact_exponential_row,
+    exact_redrawing_row,
 )
 from whp.algorithms.prompt_perturbation.exact_sampling import draw_exactly
 from whp.algorithms.prompt_perturbation.exponential_mechanism import exponential_mechanism
@@ -103,18 +113,24 @@ __all__ = [
     "audit_log_rows",
     "binomial_lower",
     "binomial_upper",
+    "bucketised_guarantee",
     "bucketised_mechanism",
     "calibrated_epsilon",
     "cape_log_row",
     "closeness",
     "custext_groups",
     "custext_mechanism",
+    "data_free_guarantee",
     "distance_utility",
     "draw_exactly",
     "enumerate_context_leak",
     "equal_frequency_buckets",
+    "equal_frequency_guarantee",
     "equal_frequency_mechanism",
     "equal_width_buckets",
+    "exact_bucketised_row",
+    "exact_exponential_row",
+    "exact_redrawing_row",
     "exponential_mechanism",
     "float_sum_sensitivity",
     "hybrid_utility",

@@ -40,8 +40,11 @@ from whp.theory.prompt_perturbation.mechanisms import (
     position_row,
     prompts,
 )
+from whp.theory.prompt_perturbation.theorems import PAPER, THEOREMS, width_labels
 
 __all__ = [
+    "PAPER",
+    "THEOREMS",
     "Channel",
     "ContextualPrompt",
     "TokenEmbedding",
@@ -71,5 +74,6 @@ __all__ = [
     "privacy_loss",
     "prompts",
     "sphere_counterexample",
+    "width_labels",
     "worst_pattern_of_five",
 ]

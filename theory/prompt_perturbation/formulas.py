@@ -14,18 +14,23 @@ __all__ = [
     "bucket_top_mass_at_most",
     "bucket_utility_shortfall",
     "corrected_budget",
-    "custext_budget",
     "data_free_budget",
     "equal_frequency_budget",
     "exponential_loss",
     "exponential_top_mass",
     "exponential_utility_shortfall",
     "keep_rate_at_most",
+    "nominal_budget",
     "prompt_budget",
     "reported_budget",
     "santext_budget",
     "shared_context_sensitivity",
 ]
+
+
+def nominal_budget(m: Any, epsilon: Any) -> Any:
+    """Plain ``epsilon``: the exponential mechanism, and CUSTEXT inside one group."""
+    return epsilon
 
 
 def exponential_loss(m: Any, epsilon: Any, N: Any) -> Any:
@@ -102,8 +107,3 @@ def shared_context_sensitivity(m: Any, L_max: Any, lam_L: Any, lam_D: Any) -> An
 def santext_budget(m: Any, epsilon: Any, distance: Any) -> Any:
     """T7: SANTEXT's metric guarantee, ``epsilon d(x, x')``."""
     return epsilon * distance
-
-
-def custext_budget(m: Any, epsilon: Any) -> Any:
-    """T7: CUSTEXT's guarantee inside one group, ``epsilon``; across groups the loss is infinite."""
-    return epsilon
