@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -27,6 +28,7 @@ __all__ = [
     "data_packages",
     "draw_full_grid_pairs",
     "draw_grid_pairs",
+    "draw_moderate_pairs",
     "draw_pattern_pairs",
     "embedding_pairs",
     "exact_examples",
@@ -69,15 +71,25 @@ def grid_pairs(n_tokens: int = 8, n_levels: int = 6, *, full: bool = False) -> A
 
     @st.composite
     def pairs(draw: Any) -> UtilityGridPair:
-        size = draw(st.integers(1, n_tokens))
-        levels = draw(st.integers(1, min(n_levels, size)))
-        ends = range(levels) if full else sorted({0, levels - 1})
-        free = st.lists(st.integers(0, levels - 1), min_size=size - len(ends), max_size=size - len(ends))
-        first = tuple([*draw(free), *ends])
-        second = tuple(draw(st.permutations([*draw(free), *ends])))
-        return UtilityGridPair(first, second, levels, draw(st.sampled_from(BASES)))
+        base = draw(st.sampled_from(BASES))
+        levels = draw(st.integers(1, n_levels))
+        level = st.integers(0, levels - 1)
+        tokens = [(k, k) for k in range(levels)] if full else []  # every level occurs in both inputs
+        tokens += draw(st.lists(st.tuples(level, level), min_size=0 if full else 1, max_size=n_tokens - len(tokens)))
+        second = [token[1] for token in tokens]
+        second = list(draw(st.permutations(second))) if full else second
+        first = _stretched(tuple(token[0] for token in tokens), levels)
+        return UtilityGridPair(first, _stretched(tuple(second), levels), levels, base)
 
     return pairs()
+
+
+def _stretched(labels: tuple[int, ...], levels: int) -> tuple[int, ...]:
+    """Move the lowest and the highest label to the ends of the grid; equal labels stay as they are."""
+    low, high = min(labels), max(labels)
+    if low == high:
+        return labels
+    return tuple({low: 0, high: levels - 1}.get(label, label) for label in labels)
 
 
 def draw_grid_pairs(rng: np.random.Generator, size: int) -> list[UtilityGridPair]:
@@ -113,13 +125,18 @@ def _labelling(rng: np.random.Generator, n_tokens: int, n_levels: int, full: boo
 
 
 def draw_pattern_pairs(rng: np.random.Generator, size: int) -> list[UtilityPair]:
-    """Utilities at random inside chosen buckets, both ends occupied, 2 to 40 tokens, 1 to 60 buckets."""
-    return [_pattern_pair(rng) for _ in range(size)]
+    """Utilities at random inside chosen buckets, both ends occupied, 3 to 40 tokens, 1 to 60 buckets."""
+    return [_pattern_pair(rng, (0.05, 0.1, 0.5, 1.0, 3.0, 10.0, 200.0)) for _ in range(size)]
 
 
-def _pattern_pair(rng: np.random.Generator) -> UtilityPair:
-    n_tokens, n_buckets = int(rng.integers(2, 41)), int(rng.integers(1, 61))
-    epsilon = float(rng.choice([0.05, 0.1, 0.5, 1.0, 3.0, 10.0, 200.0]))
+def draw_moderate_pairs(rng: np.random.Generator, size: int) -> list[UtilityPair]:
+    """Pattern pairs at levels where no probability rounds to one."""
+    return [_pattern_pair(rng, (0.05, 0.5, 1.0, 3.0, 10.0)) for _ in range(size)]
+
+
+def _pattern_pair(rng: np.random.Generator, levels: Sequence[float]) -> UtilityPair:
+    n_tokens, n_buckets = int(rng.integers(3, 41)), int(rng.integers(1, 61))
+    epsilon = float(rng.choice(levels))
     kind = rng.random()
     if kind < 0.1:
         rows = [np.full(n_tokens, rng.random()), rng.random(n_tokens)]

@@ -73,8 +73,8 @@ EXACT_MECHANISM = Slot(
 MECHANISM = Slot(
     "mechanism",
     "(utilities, epsilon, sensitivity, n_buckets)",
-    "utilities: array (N,); epsilon: nominal parameter in nats; sensitivity: Delta; n_buckets: int, ignored by mechanisms "
-    "without buckets",
+    "utilities: array (N,); epsilon: nominal parameter in nats; sensitivity: Delta; n_buckets: int, ignored by "
+    "mechanisms without buckets",
     "log probabilities of the tokens, float64 array (N,), -inf where impossible",
     ("utilities", "epsilon", "sensitivity", "n_buckets"),
     validate=_is_log_row,
