@@ -272,6 +272,7 @@ CHECKS: Sequence[Check] = (
             Mutant("N counts outputs", "keep rate", observe=keep_rate_claim(n_outputs, 1)),
             Mutant("N counted twice", "keep rate", observe=keep_rate_claim(n_inputs, 2)),
         ),
+        cost=5.0,
     ),
     Check(
         theorem="prompt_perturbation.T5",
@@ -284,7 +285,7 @@ CHECKS: Sequence[Check] = (
             Mutant("N counts outputs", "audited loss", {"auditor": outputs_auditor}),
             Mutant("N for N - 1", "audited loss", {"auditor": optimistic_auditor}),
         ),
-        cost=2.0,
+        cost=4.0,
     ),
     Check(
         theorem="prompt_perturbation.S_row",

@@ -228,7 +228,7 @@ CHECKS: Sequence[Check] = (
             Mutant("eps, not eps d", "loss between two inputs", observe=metric_claim(plain_budget)),
             Mutant("factor 1/2 forgotten", "loss between two inputs", {"santext": _santext_without_half}),
         ),
-        cost=6.0,
+        cost=9.0,
     ),
     Check(
         theorem="prompt_perturbation.T7_custext",
@@ -241,7 +241,7 @@ CHECKS: Sequence[Check] = (
             Mutant("eps over the whole vocabulary", "loss inside a group", observe=group_claim(True)),
             Mutant("exponent quadrupled", "loss inside a group", {"custext": _custext_with_full_exponent}),
         ),
-        cost=10.0,
+        cost=13.0,
     ),
     Check(
         theorem="prompt_perturbation.T7_list",

@@ -255,7 +255,7 @@ class SampledPair(UtilityPair):
     """
 
     output: int = 0
-    n_draws: int = 400_000
+    n_draws: int = 120_000
 
 
 @recipe("prompt_perturbation.sampled_sphere")

@@ -163,7 +163,7 @@ CHECKS: Sequence[Check] = (
             Mutant("sensitivity doubled", "mass of the tail", {"mechanism": doubled_sensitivity(exponential_row)}),
             Mutant("exponents clipped", "mass of the tail", {"mechanism": clipped_exponents}),
         ),
-        cost=2.0,
+        cost=3.0,
     ),
     Check(
         theorem="prompt_perturbation.T4_tokens",
@@ -180,7 +180,7 @@ CHECKS: Sequence[Check] = (
             ),
             Mutant("buckets are measured", "mass of the k best", {"exact_mechanism": exact_bucketised_row}),
         ),
-        cost=3.0,
+        cost=13.0,
     ),
     Check(
         theorem="prompt_perturbation.T4_tokens",
@@ -193,7 +193,7 @@ CHECKS: Sequence[Check] = (
             Mutant("sensitivity quartered", "mass of the k best", {"mechanism": quartered_exponential}),
             Mutant("buckets are measured", "mass of the k best", {"mechanism": bucketised_row}),
         ),
-        cost=2.0,
+        cost=3.0,
     ),
     Check(
         theorem="prompt_perturbation.T4_buckets",
@@ -210,7 +210,7 @@ CHECKS: Sequence[Check] = (
                 {"exact_mechanism": mutated.halved_sensitivity_exactly(exact_bucketised_row)},
             ),
         ),
-        cost=2.0,
+        cost=5.0,
     ),
     Check(
         theorem="prompt_perturbation.T4_buckets",
@@ -223,7 +223,7 @@ CHECKS: Sequence[Check] = (
             Mutant("forgets 1/|b|", "best bucket at least", {"mechanism": mutated.without_bucket_size}),
             Mutant("sensitivity quartered", "best bucket at most", {"mechanism": mutated.quartered_sensitivity}),
         ),
-        cost=2.0,
+        cost=4.0,
     ),
     Check(
         theorem="prompt_perturbation.T4_utility",
@@ -245,6 +245,6 @@ CHECKS: Sequence[Check] = (
                 instances=Instances("one good token among many bad ones", examples=_one_good_token),
             ),
         ),
-        cost=2.0,
+        cost=4.0,
     ),
 )

@@ -267,7 +267,7 @@ def _grid_check(
         instances=instances,
         slots={EXACT_MECHANISM: subject},
         mutants=mutants,
-        cost=2.0,
+        cost=4.0,
     )
 
 
@@ -306,7 +306,7 @@ CHECKS: Sequence[Check] = (
             ),
             Mutant("bucket sizes divided out", "row", {"exact_mechanism": exact_bucketised_row}),
         ),
-        cost=2.0,
+        cost=4.0,
     ),
     Check(
         theorem="prompt_perturbation.T0",
@@ -319,7 +319,7 @@ CHECKS: Sequence[Check] = (
             Mutant("sensitivity halved", "loss", {"mechanism": mutated.doubled_exponent}),
             Mutant("bucketised in secret", "loss", {"mechanism": bucketised_row}),
         ),
-        cost=3.0,
+        cost=4.0,
     ),
     Check(
         theorem="prompt_perturbation.T0_sharp",
@@ -336,7 +336,7 @@ CHECKS: Sequence[Check] = (
             ),
             Mutant("buckets are measured", "likelihood ratio", {"exact_mechanism": exact_bucketised_row}),
         ),
-        cost=2.0,
+        cost=4.0,
     ),
     _grid_check("T1", pooled_size_ratio, PLAIN, HALVED),
     Check(
@@ -381,7 +381,7 @@ CHECKS: Sequence[Check] = (
             ),
             Mutant("copies the likeliest token", "samples exceed the claim", {"sampler": mutated.most_useful_token}),
         ),
-        cost=300.0,
+        cost=100.0,
     ),
     _grid_check("T1_redraw", pooled_size_ratio, PLAIN, HALVED, subject=exact_redrawing_row),
     _grid_check("T1_own_sizes", own_size_ratio, PLAIN, HALVED),
@@ -418,7 +418,7 @@ CHECKS: Sequence[Check] = (
             Mutant("sensitivity halved", "each output", {"exact_mechanism": HALVED.subjects["exact_mechanism"]}),
             Mutant("forgets 1/|b|", "each output", {"exact_mechanism": mutated.without_bucket_size_exactly}),
         ),
-        cost=4.0,
+        cost=12.0,
     ),
     Check(
         theorem="prompt_perturbation.T2",
@@ -431,7 +431,7 @@ CHECKS: Sequence[Check] = (
             Mutant("top edge in its own bucket", "row", {"exact_mechanism": mutated.top_edge_in_its_own_bucket}),
             Mutant("forgets 1/|b|", "row", {"exact_mechanism": mutated.without_bucket_size_exactly}),
         ),
-        cost=2.0,
+        cost=5.0,
     ),
     Check(
         theorem="prompt_perturbation.T2",
@@ -449,7 +449,7 @@ CHECKS: Sequence[Check] = (
             Mutant("best token deleted", "loss", {"mechanism": mutated.never_the_best_token}),
             Mutant("stop word banned for some inputs", "loss", {"mechanism": mutated.one_sided_output_ban}),
         ),
-        cost=3.0,
+        cost=6.0,
     ),
     Check(
         theorem="prompt_perturbation.T2",
@@ -483,6 +483,6 @@ CHECKS: Sequence[Check] = (
             Mutant("sensitivity quartered", "loss", {"mechanism": mutated.quartered_equal_frequency}),
             Mutant("best token deleted", "loss", {"mechanism": mutated.never_the_best_token}),
         ),
-        cost=3.0,
+        cost=4.0,
     ),
 )

@@ -322,5 +322,6 @@ CHECKS: Sequence[Check] = (
             Mutant("half the shared sensitivity", "shared context", observe=utility_moves_at_most(one, half_of_shared)),
             Mutant("logits neither clipped nor shifted", "largest utility", {"utility": unshifted_logits}),
         ),
+        cost=6.0,
     ),
 )
