@@ -32,6 +32,9 @@ Modules = Annotated[
 ]
 
 
+_LEDGER = Path(".whp/ledger.sqlite")
+
+
 def _stop(message: object, status: int = 2) -> NoReturn:
     typer.echo(f"whp: {' '.join(str(message).split())}", err=True)
     raise typer.Exit(status)
@@ -138,9 +141,7 @@ def verify(
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
-    ledger: Annotated[Path, typer.Option(help="Ledger file; every block is committed to it.")] = Path(
-        ".whp/ledger.sqlite"
-    ),
+    ledger: Annotated[Path, typer.Option(help="Ledger file; every block is committed to it.")] = _LEDGER,
     resume: Annotated[bool, typer.Option("--resume", help="Repeat nothing that the ledger already holds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and about how long it takes.")] = False,
     theorems: Modules = None,
@@ -216,6 +217,41 @@ def _dry_run(patterns: list[str], budget: str, seed: int, as_json: bool) -> None
         _emit([r.to_json() for r in rows])
     else:
         tables.show_estimate(rows)
+
+
+@app.command()
+def hunt(
+    id: str,
+    observations: Annotated[int, typer.Option(help="How often each check may be observed.", min=1)] = 4000,
+    seconds: Annotated[float | None, typer.Option(help="Stop earlier after this time.", min=0.1)] = None,
+    seed: Seed = 0,
+    ledger: Annotated[Path, typer.Option(help="Ledger that keeps the tightest instance.")] = _LEDGER,
+    theorems: Modules = None,
+    as_json: Json = False,
+) -> None:
+    """Search instances for a violation or the tightest case; later `whp verify` runs start from it.
+
+    Exit status: 0 nothing unexpected, 1 a claim expected to hold was violated, 2 it could not run.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine.hunt import hunt as run
+        from whp.proofs_checks.engine.ledger import Ledger
+        from whp.theory import theorem
+
+        show = None if as_json else tables.show_step
+        found = run(id, observations=observations, seconds=seconds, seed=seed, modules=modules, progress=show)
+        with Ledger(ledger) as opened:
+            for h in found:
+                if h.instance is not None:
+                    opened.keep_tightest(h.check.id, h.ratio, h.instance.text)
+        if as_json:
+            _emit([tables.hunt_json(h) for h in found])
+        else:
+            tables.show_hunts(found)
+        unexpected = any(h.violated for h in found) and theorem(id).expected != "refuted"
+    raise typer.Exit(int(unexpected))
 
 
 @app.command()
@@ -335,7 +371,6 @@ def experiment(
 ledger_app = typer.Typer(help="Look into a ledger of campaigns, or make it smaller.", no_args_is_help=True)
 app.add_typer(ledger_app, name="ledger")
 LedgerFile = Annotated[Path, typer.Option("--ledger", help="Ledger file.")]
-_LEDGER = Path(".whp/ledger.sqlite")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.hunt import Hunt, Step
 from whp.proofs_checks.engine.ledger import CampaignRow
 from whp.proofs_checks.engine.mutants import MutantsReport
 from whp.proofs_checks.engine.observation import Entry
@@ -118,13 +119,18 @@ def show_report(report: Report, paths: Mapping[str, Path]) -> None:
     """Print both columns of verdicts, counterexamples with their replay command, and what ran."""
     out = console()
     table = Table(box=None, pad_edge=False)
-    table.add_column("theorem", overflow="fold", max_width=26)
-    table.add_column("statement", no_wrap=True)
-    table.add_column("subject", no_wrap=True)
+    table.add_column("theorem", overflow="fold", max_width=16)
+    table.add_column("statement", overflow="fold", max_width=12)
+    table.add_column("subject", overflow="fold", max_width=12)
     table.add_column("established", overflow="fold")
+    slug = ""
     for t in report.theorems:
+        if t.theorem.paper.slug != slug:
+            slug = t.theorem.paper.slug
+            table.add_row(Text(slug, style="bold"))
         about = t.subject if report.subjects else t.statement
-        table.add_row(t.theorem.id, _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
+        name = t.theorem.id.partition(".")[2]
+        table.add_row(f"  {name}", _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
     out.print(table)
     for t in report.theorems:
         for c in t.checks:
@@ -151,9 +157,7 @@ def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
 
 
 def _instance(value: Any) -> str:
-    from rich.pretty import pretty_repr
-
-    text = pretty_repr(value, max_width=74, max_string=_LONGEST)
+    text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
@@ -301,3 +305,32 @@ def show_shards(found: Mapping[str, Evidence]) -> None:
         total = evidence.total
         table.add_row(name, *map(str, (total.instances, total.replicates, total.violations, total.errors)))
     console().print(table)
+
+
+def show_step(check: Check, step: Step) -> None:
+    """Print an improvement as it is found, on standard error."""
+    Console(stderr=True, highlight=False).print(
+        Text(f"{check.id}: {step.ratio:.9g} after {step.observations} observations ({step.source})", style="dim")
+    )
+
+
+def show_hunts(found: Sequence[Hunt]) -> None:
+    """Print what each hunt came to."""
+    out = console()
+    for h in found:
+        word = Text("violated", style="bold red") if h.violated else Text("not violated", style="green")
+        out.print(Text.assemble(f"{h.check.id}: tightest {h.ratio:.9g} in {h.observations} observations, ", word))
+        if h.instance is not None:
+            out.print(Text(_instance(h.instance.decode())))
+
+
+def hunt_json(found: Hunt) -> dict[str, Any]:
+    """Return JSON-able data of a hunt."""
+    return {
+        "check": found.check.id,
+        "ratio": found.ratio,
+        "violated": found.violated,
+        "observations": found.observations,
+        "steps": [[s.observations, s.ratio, s.source] for s in found.steps],
+        "instance": None if found.instance is None else found.instance.text,
+    }

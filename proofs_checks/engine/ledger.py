@@ -41,6 +41,10 @@ def _first_schema(connection: sqlite3.Connection) -> None:
         "CREATE TABLE shards (key TEXT PRIMARY KEY, campaign INTEGER NOT NULL, block TEXT NOT NULL,"
         " subjects TEXT NOT NULL, answers INTEGER NOT NULL, evidence TEXT NOT NULL, stored REAL NOT NULL)"
     )
+    connection.execute(
+        "CREATE TABLE tightest (check_id TEXT PRIMARY KEY, ratio REAL NOT NULL, instance TEXT NOT NULL,"
+        " stored REAL NOT NULL)"
+    )
 
 
 _MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {0: _first_schema}
@@ -157,6 +161,22 @@ class Ledger:
         )
         with self._translated(), self._transaction():
             self._connection.execute("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def keep_tightest(self, check: str, ratio: float, instance: str) -> bool:
+        """Keep the instance of a hunt if it is tighter than the one kept; says whether it was."""
+        statement = (
+            "INSERT INTO tightest VALUES (?, ?, ?, ?) ON CONFLICT (check_id) DO UPDATE SET ratio = excluded.ratio,"
+            " instance = excluded.instance, stored = excluded.stored WHERE excluded.ratio > tightest.ratio"
+        )
+        with self._translated(), self._transaction():
+            cursor = self._connection.execute(statement, (check, ratio, instance, time.time()))
+        return cursor.rowcount > 0
+
+    def tightest(self, check: str) -> str:
+        """Encoded instance that a hunt left for a check; empty without one."""
+        with self._translated():
+            row = self._connection.execute("SELECT instance FROM tightest WHERE check_id = ?", (check,)).fetchone()
+        return "" if row is None else str(row[0])
 
     def campaigns(self) -> list[CampaignRow]:
         """Every campaign, oldest first, with the number of blocks it stored."""

@@ -71,6 +71,9 @@ class Store(Protocol):
     def store(self, block: Block, subjects: Mapping[str, Any] | None, evidence: Evidence) -> None:
         """Commit evidence."""
 
+    def tightest(self, check: str) -> str:
+        """Encoded instance that a hunt left for a check; empty without one."""
+
 
 @dataclass
 class Desk:

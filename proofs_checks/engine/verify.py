@@ -195,7 +195,9 @@ def make_run(
 ) -> Run:
     """Plan one check-run."""
     mine = {k: v for k, v in subjects.items() if k in {s.name for s in check.slots}}
-    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits)
+    store = settings.desk.store
+    hunted = store.tightest(check.id) if store is not None and not mutant else ""
+    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits, hunted=hunted)
     fixed = 0 if check.kind == "slack" else len(Form.of(check, mutant).fixed(seed))
     return Run(check, blocks, fixed, mine or None)
 
@@ -245,7 +247,7 @@ def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) ->
         Kind.INCONCLUSIVE,
     ):
         return searched
-    text = "; ".join(v.text for v in proved)
+    text = "; ".join(f"for {v.scope}" for v in proved)
     if searched.kind is not Kind.NOT_APPLICABLE:
-        text += f"; beyond that {searched.kind}: {searched.text}"
+        text += f". Beyond: {searched.text}"
     return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=searched.details)
