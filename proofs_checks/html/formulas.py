@@ -21,6 +21,8 @@ _LETTERS = {
 _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
 # an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
 _INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
+_VARIABLE = re.compile(r"<[^>]*>|&\w+;| a |(?<!\w)(?P<letter>[^\W\d_])(?!\w)")
+_GAP = '<mspace width="0.32em"></mspace>'  # text counts as space, so that the relation beside it would lose its own
 _DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
 
 
@@ -43,13 +45,17 @@ def claim_markup(claim: Claim) -> Markup:
     True
     """
     right = _words(claim.right) if isinstance(claim.right, str) else _formula(claim.right)
-    relation = f'<mo lspace="0.35em" rspace="0.35em">{_RELATIONS[claim.relation]}</mo>'
+    relation = f'{_GAP}<mo lspace="0" rspace="0">{_RELATIONS[claim.relation]}</mo>{_GAP}'
     return Markup(f'<math display="block"><mrow>{_words(claim.left)}{relation}{right}</mrow></math>')
 
 
 def _words(text: str) -> str:
-    # not mtext, which counts as space, so that the relation would lose its own
-    return f"<mi><span>{mathematical(text)}</span></mi>"
+    """Text inside a formula; letters that stand alone are variables."""
+    return f"<mtext><span>{_VARIABLE.sub(_slanted, mathematical(text))}</span></mtext>"
+
+
+def _slanted(found: re.Match[str]) -> str:
+    return f"<i>{found['letter']}</i>" if found["letter"] else found[0]
 
 
 def mathematical(text: str) -> Markup:
