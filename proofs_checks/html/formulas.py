@@ -19,8 +19,11 @@ _LETTERS = {
     "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
-# an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
-_INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
+# an index is braced, |x|, one letter or number that ends there, or two letters on a single one (y_ij); what applies a
+# function, as 2^s(q), is left alone
+_INDEX = re.compile(
+    r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,60})\}|(\|\w\||-?(?:[^\W\d_]|\d+|(?<=\b\w_)[^\W\d_]{2})(?![\w(])))"
+)
 _VARIABLE = re.compile(r"<[^>]*>|&\w+;| a |(?<!\w)(?P<letter>[^\W\d_])(?!\w)")
 _GAP = '<mspace width="0.32em"></mspace>'  # text counts as space, so that the relation beside it would lose its own
 _DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
@@ -65,6 +68,8 @@ def mathematical(text: str) -> Markup:
     --------
     >>> str(mathematical("|x_i| <= delta^2"))
     '|x<sub>i</sub>| ≤ δ<sup>2</sup>'
+    >>> str(mathematical("(-1)^{y_ij + 1} t^|x|, 2^s(q), n_items"))
+    '(-1)<sup>y<sub>ij</sub> + 1</sup> t<sup>|x|</sup>, 2^s(q), n_items'
     """
     text = _GREEK.sub(lambda found: _LETTERS[found[0]], typographic(text)).replace(" - ", " − ")
     text = text.replace("sqrt(", "√(")
@@ -74,7 +79,7 @@ def mathematical(text: str) -> Markup:
 
 def _shifted(found: re.Match[str]) -> str:
     tag = "sub" if found[1] == "_" else "sup"
-    return f"<{tag}>{found[2] or found[3]}</{tag}>"
+    return f"<{tag}>{_INDEX.sub(_shifted, found[2] or found[3])}</{tag}>"
 
 
 def typographic(text: str) -> str:
