@@ -15,7 +15,7 @@ from whp.proofs_checks.marginalization.instances import TRIANGLE_TABLE
 from whp.theory.marginalization import TruthTable, multilinear_extension
 
 F = Fraction
-THEOREMS = ("marginalization.T3", "marginalization.T4", "marginalization.T7", "marginalization.T8")
+THEOREMS = ("marginalization.T7", "marginalization.T8")
 
 
 @pytest.mark.parametrize("theorem", THEOREMS)

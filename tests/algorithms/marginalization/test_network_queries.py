@@ -245,6 +245,24 @@ def test_trial_06_too_much_treewidth_is_refused_with_an_estimate() -> None:
         engine.posterior("v0")
 
 
+def test_hard_evidence_opens_loops_that_were_too_wide() -> None:
+    """A complete graph on 30 variables is refused, but not when all but five of them are observed."""
+    names = [f"v{i}" for i in range(30)]
+    complete = [DiscreteFactor(pair, FLIP) for pair in itertools.combinations(names, 2)]
+    engine = NetworkEngine(DiscreteMarkovNetwork(dict.fromkeys(names, BINARY), complete))
+    evidence = {name: int(i % 3 == 0) for i, name in enumerate(names[5:])}
+    ones = sum(evidence.values())
+    small = [DiscreteFactor(pair, FLIP) for pair in itertools.combinations(names[:5], 2)]
+    field = np.array([0.1**ones * 0.9 ** (25 - ones), 0.9**ones * 0.1 ** (25 - ones)])
+    small += [DiscreteFactor((name,), field / field.max()) for name in names[:5]]
+    expected = NetworkEngine(DiscreteMarkovNetwork(dict.fromkeys(names[:5], BINARY), small)).posterior("v0")
+    assert engine.posterior("v0", evidence) == pytest.approx(expected, rel=1e-12)
+    assert engine.posterior(["v0", "v7"], evidence)["v0"] == pytest.approx(expected, rel=1e-12)
+    assert engine.posterior_batch("v0", {"v1": [[1.0, 1.0]]}, evidence)[0] == pytest.approx(expected, rel=1e-12)
+    assert engine.factored_posterior(names[:5], evidence).entries < 100
+    assert set(engine.most_probable_explanation(evidence).assignment) == set(names)
+
+
 # ---- against brute force ------------------------------------------------------------------------------------------
 
 
