@@ -60,6 +60,7 @@ class Run:
 
 
 Progress = Callable[[Run, Evidence | None], None]
+"""Called with each run before it starts (without evidence), then with the evidence of each of its blocks."""
 
 
 class Store(Protocol):
@@ -82,6 +83,12 @@ class Desk:
     store: Store | None = None
     resume: bool = False
     progress: Progress | None = None
+
+    def announce(self, runs: Sequence[Run]) -> None:
+        """Show what is going to be run."""
+        for run in runs:
+            if self.progress is not None:
+                self.progress(run, None)
 
     def known(self, run: Run, index: int) -> bool:
         """Take a block's evidence from the store; false when it must be run."""
@@ -109,6 +116,7 @@ class Desk:
 def run_here(runs: Sequence[Run], desk: Desk | None = None) -> None:
     """Run every block in this process, one after another."""
     desk = desk or Desk()
+    desk.announce(runs)
     for run in runs:
         while not run.finished:
             if not desk.known(run, run.next):
@@ -140,6 +148,7 @@ class Pool:
     def run(self, runs: Sequence[Run], desk: Desk | None = None) -> None:
         """Run every block that is needed to decide or complete each run."""
         self._desk = desk or Desk()
+        self._desk.announce(runs)
         queue = deque(r for r in runs if not r.finished)
         while queue or self._futures or self._again or self._suspects:
             self._fill(queue)
@@ -196,7 +205,8 @@ class Pool:
         self._desk.take(run, index, evidence)
         if run.finished:
             for waiting in [f for f, (r, _) in self._futures.items() if r is run]:
-                waiting.cancel()
+                if waiting.cancel():
+                    del self._futures[waiting]
         return False
 
     def _struck(self, run: Run, index: int) -> None:

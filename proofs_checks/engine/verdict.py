@@ -80,10 +80,10 @@ def worst(verdicts: Iterable[Verdict], nothing: str) -> Verdict:
     alarming = max(chosen, key=lambda v: v.kind.alarm)
     if len(chosen) == 1 or alarming.kind not in PASSES:
         return alarming
-    same = [v for v in chosen if v.kind is alarming.kind]
+    passed = [v for v in chosen if v.passed]
     return Verdict(
         alarming.kind,
-        "; ".join(dict.fromkeys(v.text for v in same)),
-        "; ".join(dict.fromkeys(v.scope for v in same if v.scope)),
+        "; ".join(dict.fromkeys(v.text for v in passed)),
+        "; ".join(dict.fromkeys(v.scope for v in passed if v.scope)),
         alarming.details,
     )
