@@ -31,9 +31,7 @@ class Estimate:
         return asdict(self)
 
 
-def estimate(
-    *patterns: str, budget: str, seed: int = 0, subject: Mapping[str, Any] | None = None
-) -> list[Estimate]:
+def estimate(*patterns: str, budget: str, seed: int = 0, subject: Mapping[str, Any] | None = None) -> list[Estimate]:
     """Estimate the cost of every check that would run.
 
     Parameters

@@ -146,7 +146,9 @@ def _tightened(check: Check, own: Run, budget: Budget, settings: _Settings) -> M
     else:
         factor, clauses = float(base.details.get("margin", 0.0)), ""  # the same counts against a sharper claim
     if factor <= 0:
-        return MutantReport(check, name, False, base, "", "no tightening of the bound is refuted: the check has no power")
+        return MutantReport(
+            check, name, False, base, "", "no tightening of the bound is refuted: the check has no power"
+        )
     return MutantReport(check, name, True, base, clauses, f"refuted when the bound is multiplied by {factor:.6g}")
 
 

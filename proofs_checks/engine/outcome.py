@@ -101,9 +101,7 @@ def _tighten(observation: Any, factor: Fraction) -> Any:
     if isinstance(observation, Slack):
         bounds = any(c.relation == "<=" for c in observation.clauses)  # else there are only identities to perturb
         return Slack(
-            tuple(
-                _tighten_clause(c, factor) if c.relation == "<=" or not bounds else c for c in observation.clauses
-            )
+            tuple(_tighten_clause(c, factor) if c.relation == "<=" or not bounds else c for c in observation.clauses)
         )
     if isinstance(observation, Event):
         return replace(observation, probability=observation.probability * float(factor))
@@ -239,7 +237,8 @@ def _exact_observation(
     variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any]
 ) -> Observation:
     mode = variant.check.redecide
-    observe, exact_subjects = variant.observe, guard(variant.check, subjects)
+    observe = variant.observe
+    exact_subjects: Mapping[str, Any] = guard(variant.check, subjects)
     if isinstance(mode, OutputAsData):
         observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
         exact_subjects = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}

@@ -82,8 +82,11 @@ def replay(path: str | Path, subject: Mapping[str, Any] | None = None) -> Replay
 
 def _changes(stored: EvidenceFile, recorded_subject: bool) -> list[str]:
     """What is not as it was when the evidence was made."""
-    changed = [f"the source of subject {k!r} has changed since" for k, v in stored.subjects.items()
-               if recorded_subject and stored.fingerprints.get(k) not in (None, fingerprint_of(v))]
+    changed = [
+        f"the source of subject {k!r} has changed since"
+        for k, v in stored.subjects.items()
+        if recorded_subject and stored.fingerprints.get(k) not in (None, fingerprint_of(v))
+    ]
     before = stored.environment.get("fingerprint")
     return changed + ([] if before in (None, fingerprint()) else ["the sources of whp have changed since"])
 
@@ -117,9 +120,9 @@ def _chosen(evidence: Evidence) -> tuple[Encoded, Location, str]:
     if evidence.violations:
         shown = smallest_violation(evidence)
         return shown.instance, shown.location, "violated"
-    failed = [e for e in evidence.errors if e.instance is not None]
-    if failed:
-        return failed[0].instance, failed[0].location, "error"
+    for e in evidence.errors:
+        if e.instance is not None:
+            return e.instance, e.location, "error"
     extremes = [c.tightness or c.worst_slack for c in evidence.clauses.values()]
     for extreme in extremes:
         if extreme is not None and extreme.instance is not None:

@@ -1,4 +1,4 @@
-"""What a subject did to its arguments: found out, and undone, so that it spoils neither the check nor other instances."""
+"""What a subject did to its arguments: found out and undone, so that neither check nor other instances are spoilt."""
 
 from __future__ import annotations
 

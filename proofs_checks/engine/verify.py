@@ -126,9 +126,7 @@ def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
     return ready
 
 
-def _verify_within(
-    limit: float, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings
-) -> Report:
+def _verify_within(limit: float, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings) -> Report:
     """Turn seconds into a multiple of the quick budget, by a timed pilot that is the answer when no more fits."""
     began = time.perf_counter()
     report = _verify(chosen, subjects, Budget.parse("x1"), settings)

@@ -70,14 +70,6 @@ class Domain:
         below = value < self.high if self.open_high else value <= self.high
         return bool(above and below and (not self.integer or value == math.floor(value)))
 
-    @property
-    def some(self) -> Any:
-        """A value inside."""
-        low, high = max(self.low, -1e9), min(self.high, 1e9)
-        if self.integer:
-            return math.ceil(low) if self.low > -math.inf else math.floor(high)
-        return low if not self.open_low and low == self.low else high if not self.open_high and high == self.high else low + (high - low) / 2
-
     def __str__(self) -> str:
         left, right = "(" if self.open_low else "[", ")" if self.open_high else "]"
         return f"{'integer' if self.integer else 'real'} in {left}{self.low:g}, {self.high:g}{right}"
@@ -151,7 +143,9 @@ class Bound:
         try:
             inspect.signature(self.formula).bind(None, **dict.fromkeys(names))
         except TypeError as error:
-            raise ValueError(f"the formula of bound {self.name!r} must take m and the symbols {names}: {error}") from None
+            raise ValueError(
+                f"the formula of bound {self.name!r} must take m and the symbols {names}: {error}"
+            ) from None
 
     def symbol(self, name: str) -> Symbol:
         """Return the declared symbol of that name.
@@ -276,7 +270,7 @@ class Bound:
         if math.isnan(target):
             raise ValueError("the target must be a number, got nan")
 
-        self._validate({**values, unknown: symbol.domain.some})
+        self._validate(values, solved=unknown)
 
         def meets(x: float) -> bool:
             value = self(**values, **{unknown: x})
@@ -286,13 +280,13 @@ class Bound:
         word = f"at most {target:g}" if at_most is not None else f"at least {target:g}"
         return _extreme(symbol.domain, meets, larger_helps, f"bound {self.name!r} is never {word} for any {unknown}")
 
-    def _validate(self, values: Mapping[str, Any]) -> None:
+    def _validate(self, values: Mapping[str, Any], solved: str = "") -> None:
         for name, value in values.items():
             symbol = self.symbol(name)
             if not symbol.domain.contains(value):
                 raise ValueError(f"{name} must be {symbol.domain} ({symbol.meaning}), got {value!r}")
         for s in self.symbols:
-            if s.name not in values:
+            if s.name not in values and s.name != solved:
                 raise ValueError(f"bound {self.name!r} needs {s.name} ({s.meaning}, {s.domain})")
 
     def _repr_html_(self) -> str:

@@ -98,6 +98,7 @@ class Registry:
         ValueError
             If the module lacks ``PAPER`` or ``THEOREMS``, or states an id that is taken.
         """
+        self._load()  # so that nobody takes the name of a paper that is here
         loaded = load_module(module) if isinstance(module, str) else module
         return self._state(loaded, loaded.__name__)
 
