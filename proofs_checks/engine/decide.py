@@ -16,7 +16,8 @@ from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_L
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
-_ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
+ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
+"""Failures that depend on the machine as well as on the subject."""
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 
 
@@ -42,7 +43,7 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
         return "refuted"
     if check.kind in ("event", "sample") and refuted_keys(evidence, fixed):
         return "refuted"
-    ended = any(e.type in _ENDED for e in evidence.errors)
+    ended = any(e.type in ENDED for e in evidence.errors)
     return "error" if evidence.total.errors >= 5 or ended else None
 
 

@@ -257,8 +257,7 @@ def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) ->
         return alarming
     found = worst(searched, "no check")
     if proved:
-        beyond = [f"beyond that {found.kind}: {found.text}"] if reports else []
-        text = "; ".join([*(v.text for v in proved), *beyond])
+        text = "; ".join(f"for {v.scope}" for v in proved) + (f". Beyond: {found.text}" if reports else "")
         return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=found.details)
     if not reports or any(v.kind is Kind.UNAVAILABLE for v in others):
         return alarming
