@@ -119,13 +119,18 @@ def show_report(report: Report, paths: Mapping[str, Path]) -> None:
     """Print both columns of verdicts, counterexamples with their replay command, and what ran."""
     out = console()
     table = Table(box=None, pad_edge=False)
-    table.add_column("theorem", overflow="fold", max_width=26)
-    table.add_column("statement", no_wrap=True)
-    table.add_column("subject", no_wrap=True)
+    table.add_column("theorem", overflow="fold", max_width=16)
+    table.add_column("statement", overflow="fold", max_width=12)
+    table.add_column("subject", overflow="fold", max_width=12)
     table.add_column("established", overflow="fold")
+    slug = ""
     for t in report.theorems:
+        if t.theorem.paper.slug != slug:
+            slug = t.theorem.paper.slug
+            table.add_row(Text(slug, style="bold"))
         about = t.subject if report.subjects else t.statement
-        table.add_row(t.theorem.id, _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
+        name = t.theorem.id.partition(".")[2]
+        table.add_row(f"  {name}", _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
     out.print(table)
     for t in report.theorems:
         for c in t.checks:

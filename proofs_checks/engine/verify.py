@@ -247,7 +247,7 @@ def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) ->
         Kind.INCONCLUSIVE,
     ):
         return searched
-    text = "; ".join(v.text for v in proved)
+    text = "; ".join(f"for {v.scope}" for v in proved)
     if searched.kind is not Kind.NOT_APPLICABLE:
-        text += f"; beyond that {searched.kind}: {searched.text}"
+        text += f". Beyond: {searched.text}"
     return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=searched.details)

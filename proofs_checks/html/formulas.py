@@ -1,0 +1,135 @@
+"""Claims as presentation MathML, which browsers typeset by themselves."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from whp.theory.core import Bound, Claim
+
+_RELATIONS = {"<=": "≤", ">=": "≥", "=": "=", "~": "∼", "=>": "⇒"}
+_PLAIN_LATEX = re.compile(r"\\?([A-Za-z]+)(?:_\{?(\w+)\}?)?\Z")
+_LETTERS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
+    "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
+    "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ",
+    "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+}  # fmt: skip
+_GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
+# an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
+_INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
+_DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
+
+
+def claim_markup(claim: Claim) -> Markup:
+    """Typeset a claim; a right side that cannot be evaluated stays text.
+
+    Parameters
+    ----------
+    claim : Claim
+        The relation of a theorem.
+
+    Returns
+    -------
+    Markup
+        A block ``<math>`` element; safe to insert as it is.
+
+    Examples
+    --------
+    >>> "≤</mo>" in claim_markup(Claim("mistakes", "<=", "(R / margin)**2"))
+    True
+    """
+    right = _words(claim.right) if isinstance(claim.right, str) else _formula(claim.right)
+    relation = f'<mo lspace="0.35em" rspace="0.35em">{_RELATIONS[claim.relation]}</mo>'
+    return Markup(f'<math display="block"><mrow>{_words(claim.left)}{relation}{right}</mrow></math>')
+
+
+def _words(text: str) -> str:
+    # not mtext, which counts as space, so that the relation would lose its own
+    return f"<mi><span>{mathematical(text)}</span></mi>"
+
+
+def mathematical(text: str) -> Markup:
+    """Write a statement in plain text as it is printed: Greek letters, indices, exponents.
+
+    Examples
+    --------
+    >>> str(mathematical("|x_i| <= delta^2"))
+    '|x<sub>i</sub>| ≤ δ<sup>2</sup>'
+    """
+    text = _GREEK.sub(lambda found: _LETTERS[found[0]], typographic(text)).replace(" - ", " − ")
+    text = text.replace("sqrt(", "√(")
+    marked = _INDEX.sub(_shifted, escape(text, quote=False))
+    return Markup(marked)
+
+
+def _shifted(found: re.Match[str]) -> str:
+    tag = "sub" if found[1] == "_" else "sup"
+    return f"<{tag}>{found[2] or found[3]}</{tag}>"
+
+
+def typographic(text: str) -> str:
+    """Write ASCII relations and signs of a formula as they are printed.
+
+    Examples
+    --------
+    >>> typographic("a <= b, c >= -1")
+    'a ≤ b, c ≥ -1'
+    """
+    for plain, printed in (("<=>", "⇔"), ("<=", "≤"), (">=", "≥"), ("=>", "⇒"), ("->", "→"), ("!=", "≠")):
+        text = text.replace(plain, printed)
+    return text
+
+
+def symbol_markup(bound: Bound, name: str) -> Markup:
+    """Typeset one symbol of a bound."""
+    import sympy
+
+    symbol = bound.symbol(name)
+    return Markup(f"<math>{_mathml(sympy.Symbol(_spelling(symbol.name, symbol.latex)))}</math>")
+
+
+def _formula(bound: Bound) -> str:
+    """Typeset a bound as it was written or as sympy orders it, whichever is shorter; else its name."""
+    import sympy
+
+    forms = []
+    for evaluate in (False, True):
+        try:
+            with sympy.evaluate(evaluate):
+                expression = bound.symbolic()
+            forms.append(_mathml(_respelled(bound, expression)))
+        except Exception:  # a formula that sympy cannot read, or print, is named only
+            continue
+    return min(forms, key=len, default=f"<mtext>{escape(bound.name)}</mtext>")
+
+
+def _respelled(bound: Bound, expression: Any) -> Any:
+    import sympy
+
+    spelling = {s.name: _spelling(s.name, s.latex) for s in bound.symbols}
+    changed = {v: sympy.Symbol(spelling[v.name]) for v in expression.free_symbols if v.name in spelling}
+    with sympy.evaluate(False):
+        return expression.xreplace(changed)
+
+
+def _spelling(name: str, latex: str) -> str:
+    """Name under which sympy typesets a symbol: Greek letters and one subscript, else the name itself."""
+    found = _PLAIN_LATEX.match(latex)
+    if found is None:
+        return name
+    letter, below = found.groups()
+    letter = letter.removeprefix("var") if letter.removeprefix("var") in _LETTERS else letter
+    return letter if below is None else f"{letter}_{below}"
+
+
+def _mathml(expression: Any) -> str:
+    from sympy.printing.mathml import mathml
+
+    text = str(mathml(expression, printer="presentation"))
+    for entity, letter in _DOUBLE_STRUCK.items():
+        text = text.replace(entity, letter)
+    return text
