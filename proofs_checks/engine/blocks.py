@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import random
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
+from itertools import accumulate
+from typing import Any, overload
 
 import numpy as np
 
@@ -86,6 +88,60 @@ class Block:
         return (self.check, self.phase, self.index)
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Consecutive blocks of one phase: ``count`` of them, of ``size`` each but for a shorter last one.
+
+    With ``fixed`` instances every piece of replicates is taken for each of them in turn.
+    """
+
+    phase: str
+    start: int
+    total: int
+    size: int
+    fixed: int = 0
+
+    @property
+    def count(self) -> int:
+        return -(-self.total // self.size) * max(self.fixed, 1)
+
+    def block(self, template: Block, at: int) -> Block:
+        piece, instance = divmod(at, max(self.fixed, 1))
+        size = min(self.size, self.total - piece * self.size)
+        first = instance if self.fixed else (piece * self.size if self.phase == "examples" else 0)
+        return replace(template, phase=self.phase, index=self.start + at, first=first, size=size)
+
+
+class Plan(Sequence[Block]):
+    """Blocks of a check-run, each made when it is asked for: a plan of a million blocks takes no memory."""
+
+    def __init__(self, template: Block, parts: Sequence[_Part], hunted: str = "") -> None:
+        self._template, self._hunted = template, hunted
+        self._parts = [p for p in parts if p.total]
+        self._ends = list(accumulate(p.count for p in self._parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Block]: ...
+
+    def __getitem__(self, index: int | slice) -> Block | list[Block]:
+        """Make a block, or the blocks of a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"block {index} of {len(self)}")
+        which = bisect_right(self._ends, at)
+        part = self._parts[which]
+        block = part.block(self._template, at - (self._ends[which] - part.count))
+        return replace(block, hunted=self._hunted) if part.phase == "hunted" else block
+
+
 def plan(
     check: Check,
     budget: Budget,
@@ -95,36 +151,32 @@ def plan(
     modules: tuple[str, ...] = (),
     limits: Limits | None = None,
     hunted: str = "",
-) -> list[Block]:
+) -> Plan:
     """Blocks of a check-run in the order in which they count.
 
     Examples come first, then one block of structured search (so that a refutation has a shrunk instance), then breadth,
     then the rest of the structured search.  Random claims take their fixed instances in turn.
     """
     form = Form.of(check, mutant)
-
-    def block(phase: str, index: int, first: int, size: int) -> Block:
-        return Block(check.id, phase, index, first, size, seed, budget.name, mutant, modules, limits)
-
+    template = Block(check.id, "", 0, 0, 0, seed, budget.name, mutant, modules, limits)
     if check.kind == "slack":
-        named = len(form.examples)
-        examples = [
-            block("examples", i, k, min(_EXAMPLES_BLOCK, named - k))
-            for i, k in enumerate(range(0, named, _EXAMPLES_BLOCK))
+        search, searches = budget.blocks("structure", check) if form.instances.strategy is not None else (1, 0)
+        drawn = form.vectorised is not None or form.instances.draw is not None
+        breadth, draws = budget.blocks("breadth", check) if drawn else (1, 0)
+        parts = [
+            _Part("examples", 0, len(form.examples), _EXAMPLES_BLOCK),
+            _Part("hunted", 0, int(bool(hunted)), 1),
+            _Part("structured", 0, search * min(searches, 1), search),
+            _Part("sampled", 0, breadth * draws, breadth),
+            _Part("structured", 1, search * max(searches - 1, 0), search),
         ]
-        structured: list[Block] = []
-        if form.instances.strategy is not None:
-            structured = [block("structured", i, 0, n) for i, n in enumerate(budget.blocks("structure", check))]
-        sampled: list[Block] = []
-        if form.vectorised is not None or form.instances.draw is not None:
-            sampled = [block("sampled", i, 0, n) for i, n in enumerate(budget.blocks("breadth", check))]
-        tightest = [replace(block("hunted", 0, 0, 1), hunted=hunted)] if hunted else []
-        return [*examples, *tightest, *structured[:1], *sampled, *structured[1:]]
+        return Plan(template, parts, hunted)
     fixed = len(form.fixed(seed))
     if check.kind == "rate":
-        return [block("sizes", i, i, _RATE_REPLICATES if check.random else 1) for i in range(fixed)]
-    sizes = budget.blocks("replicates", check)
-    return [block("replicates", c * fixed + i, i, n) for c, n in enumerate(sizes) for i in range(fixed)]
+        replicates = _RATE_REPLICATES if check.random else 1
+        return Plan(template, [_Part("sizes", 0, replicates, replicates, fixed)] if fixed else [])
+    size, count = budget.blocks("replicates", check)
+    return Plan(template, [_Part("replicates", 0, size * count, size, fixed)] if fixed else [])
 
 
 def shrinking_block(block: Block) -> Block | None:

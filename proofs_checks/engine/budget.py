@@ -54,11 +54,11 @@ class Budget:
         k, quick = int(match[1]), _NAMED["quick"]
         return cls(text, k * quick.breadth, k * quick.structure, k * quick.replicates)
 
-    def blocks(self, phase: str, check: Check) -> list[int]:
-        """Sizes of the blocks of a phase: whole ones only, so that a larger budget adds blocks and changes none."""
+    def blocks(self, phase: str, check: Check) -> tuple[int, int]:
+        """Size and number of the blocks of a phase: a larger budget adds whole blocks and changes none."""
         size = max(_SMALLEST_BLOCK[phase], round(_BLOCK[phase] / check.cost))
         asked = max(_MINIMUM[phase], int(getattr(self, phase)) / check.cost)
-        return [size] * max(1, math.ceil(_MINIMUM[phase] / size), round(asked / size))
+        return size, max(1, math.ceil(_MINIMUM[phase] / size), round(asked / size))
 
 
 def seconds(text: str) -> float | None:
