@@ -342,7 +342,7 @@ def _first_good(
         width = abs(easy - start) or 1.0
         if domain.integer:
             candidates += [easy - sign]
-        candidates += [easy - sign * width * 2.0**-k for k in range(1, 60) if not domain.integer]
+        candidates += [easy - sign * width * 2.0**-k for k in range(1, _MAX_DOUBLINGS) if not domain.integer]
         candidates.sort(key=lambda x: sign * x, reverse=True)
     else:
         candidates = [start + sign * step * 2.0**k for k in range(-60 if not domain.integer else 0, 1024)]

@@ -37,13 +37,19 @@ class Registry:
         self._theorems: dict[str, Theorem] = {}
         self._sources: dict[str, str] = {}
         self._loaded = False
-        self.broken: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
 
     @property
     def sources(self) -> dict[str, str]:
         """Name of the module that stated each paper, by slug; checks are looked for beside it."""
         self._load()
         return dict(self._sources)
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why each installed package that could not be read was left out, by entry point."""
+        self._load()
+        return dict(self._broken)
 
     def papers(self) -> tuple[Paper, ...]:
         """Every paper, by slug."""
@@ -114,7 +120,7 @@ class Registry:
             try:
                 self._state(entry.load(), entry.value)
             except Exception as error:
-                self.broken[entry.name] = f"{type(error).__name__}: {error}"
+                self._broken[entry.name] = f"{type(error).__name__}: {error}"
 
     def _load_paper(self, slug: str) -> None:
         name = f"whp.theory.{slug}"
