@@ -347,13 +347,11 @@ class _Run:
         return run_once(self.form.variant, instance, self.subjects, self._rng(index), self._made)
 
     def _observe(self, instance: Any, index: int) -> Outcome:
-        if self._isolated is None:
-            return self._observe_here(instance, index)
         try:
-            return self._isolated(instance, index)
-        except SubjectFailure as error:
+            return (self._isolated or self._observe_here)(instance, index)
+        except (SubjectFailure, MemoryError) as error:
             self._ended += 1
-            return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
+            return Outcome("error", failure=describe(error))
 
     @property
     def _hopeless(self) -> bool:
@@ -500,7 +498,8 @@ class _Run:
                 first = outcome
         if self._opens_instance:
             self.builder.count(self.block.phase, instances=1)
-            self._run_again(first, built, recorded)
+            if len(seen) == self.block.size:
+                self._run_again(first, built, recorded)
         self._count(name, recorded, seen)
 
     @property
@@ -520,8 +519,6 @@ class _Run:
 
     def _run_again(self, first: Outcome, built: Any, recorded: Any) -> None:
         """Run the first replicate once more: with its own stream it must come out as before, whatever ran between."""
-        if first.status == "error" or self._hopeless:
-            return
         again = self._observe(built, 0)
         if (again.status, again.observation) != (first.status, first.observation):
             message = (

@@ -16,7 +16,7 @@ from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_L
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
-ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
+ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled", "MemoryError")
 """Failures that depend on the machine as well as on the subject."""
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 

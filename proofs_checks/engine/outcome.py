@@ -167,7 +167,7 @@ def run_once(
     -------
     Outcome
         ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
-        check raised; else kept, violated or inside rounding (always kept for events, samples and costs).
+        check raised (a MemoryError is passed on); else kept, violated or inside rounding (always kept for events, samples and costs).
     """
     check = variant.check
     try:
@@ -184,6 +184,8 @@ def run_once(
         keywords["rng"] = rng
     try:
         outcome = _judge(variant.observe(instance, **keywords))
+    except MemoryError:
+        raise
     except Exception as error:
         outcome = _failed(error)
     if before is not None and before.restore():

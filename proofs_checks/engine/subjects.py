@@ -109,6 +109,8 @@ class Guarded:
         before = Snapshot((arguments, keywords))
         try:
             output = self.subject(*arguments, **keywords)
+        except MemoryError:  # whoever set the limit knows what it means
+            raise
         except Exception as error:
             raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error
         finally:
