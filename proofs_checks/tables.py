@@ -65,14 +65,21 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed} blocks"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} blocks"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as live:
-        task = live.add_task("verifying", total=None)
+        task = live.add_task("verifying", total=0)
+        left: dict[int, int] = {}
 
         def advance(run: Run, evidence: Evidence | None) -> None:
-            live.update(task, advance=1, description=run.check.id)
+            if evidence is None:
+                left[id(run)] = len(run.blocks)
+                live.update(task, total=(live.tasks[0].total or 0) + len(run.blocks))
+                return
+            done = left[id(run)] if run.finished else 1  # an early decision makes the other blocks needless
+            left[id(run)] -= done
+            live.update(task, advance=done, description=run.check.id)
 
         yield advance
 
@@ -235,7 +242,12 @@ def show_replay(result: Replay) -> None:
 
 def _side(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= 40 else f"{float(value):.12g}"
+    if len(text) <= 40:
+        return text
+    try:
+        return f"{float(value):.12g}"
+    except (OverflowError, TypeError, ValueError):
+        return f"{text[:37]}..."
 
 
 def replay_json(result: Replay) -> dict[str, Any]:
