@@ -3,6 +3,7 @@
 Shapes: losses ``(...)``, directions ``(..., d)``, estimates ``(..., d)``; a leading axis of replicates is optional.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,10 @@ def unit_guide(vector: Array, tolerance: float = 0.0) -> Array:
     >>> unit_guide(np.array([3e-200, 4e-200]))
     array([0.6, 0.8])
     """
-    norm = np.sqrt(np.vecdot(vector, vector))
-    if vector.ndim == 1 and 1e-140 < norm < 1e140 and norm > tolerance:
-        return vector / norm
+    if vector.ndim == 1:  # the common case, without the detour
+        norm = math.sqrt(vector.dot(vector))
+        if 1e-140 < norm < 1e140 and norm > tolerance:
+            return vector / norm
     top = np.abs(vector).max(axis=-1, keepdims=True)
     scaled = vector / np.where(top > 0.0, top, 1.0)  # squares of tiny or huge entries would leave the float range
     length = np.sqrt(np.square(scaled).sum(axis=-1, keepdims=True))

@@ -85,7 +85,7 @@ class GuidedHistoricalSamples:
         step, radius, share, sides = self.step, self.radius, self.isotropic_share, self.side_samples
         assert callable(step) and callable(radius) and callable(share) and callable(sides)
         oracle, isotropic = run.oracle, self.without_guide == "isotropic"
-        stored: deque[tuple[tuple[Any, int], ...]] = deque(maxlen=self.window + self.lag)
+        stored: deque[tuple[Any, int]] = deque(maxlen=self.window + self.lag)
         while True:
             k = run.iteration
             m = sides(k)
@@ -97,18 +97,21 @@ class GuidedHistoricalSamples:
             direction = draw_guided_direction(run, guide, alpha, isotropic)
             plus, minus, direction = run.sides(mu, direction)
             first, second = yield (Deployment(plus, counts[0]), Deployment(minus, counts[1]))
-            stored.append(((first, counts[0]), (second, counts[1])))
+            stored.append((np.concatenate((first, second), axis=guide.ndim - 1), counts[0] + counts[1]))
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
             slope = (above - below) / (2.0 * mu)
             taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
             run.move(two_point_estimate(above, below, mu, direction), taken)
 
-    def _guide(self, run: Run, stored: deque[tuple[tuple[Any, int], ...]]) -> Array:
+    def _guide(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
         """Unit mean gradient at the current decision over the window of stored samples; zero when it is empty."""
-        old = list(stored)[: len(stored) - self.lag] if self.lag else stored
-        total = np.zeros(run.x.shape)
-        for iteration in old:
-            for samples, count in iteration:
-                total += count * run.oracle.mean_gradient(run.x, samples, count)
-        return unit_guide(total, self.guide_tolerance)  # the number of samples cancels
+        old = list(stored)[: len(stored) - self.lag] if self.lag else list(stored)
+        if not old:
+            return np.zeros(run.x.shape)
+        means = [run.oracle.mean_gradient(run.x, samples, count) for samples, count in old]
+        if len(old) == 1:
+            return unit_guide(means[0], self.guide_tolerance)
+        total = sum(count for _, count in old)
+        mean = np.add.reduce([count / total * mean for mean, (_, count) in zip(means, old, strict=True)])
+        return unit_guide(mean, self.guide_tolerance)

@@ -101,14 +101,15 @@ class GuidedNewSamples:
 def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_without_guide: bool) -> Array:
     """Draw ``u`` for the current decision; replicates without a guide may fall back to isotropic directions."""
     z = run.normal.standard_normal(guide.shape)
-    s = run.along.standard_normal(guide.shape[:-1] or None)
     if guide.ndim == 1:
-        if isotropic_without_guide and alpha < 1.0 and not guide.any():
+        s = run.along.standard_normal()
+        if isotropic_without_guide and alpha < 1.0 and guide.dot(guide) == 0.0:
             alpha = 1.0
-        direction: Array = (alpha / guide.size) ** 0.5 * z
+        z *= (alpha / guide.size) ** 0.5
         if alpha < 1.0:
-            direction += ((1.0 - alpha) ** 0.5 * s) * guide
-        return direction
+            z += ((1.0 - alpha) ** 0.5 * s) * guide
+        return z
+    s = run.along.standard_normal(guide.shape[:-1])
     shares = np.full(guide.shape[:-1], alpha)
     if isotropic_without_guide:
         shares[~guide.any(axis=-1)] = 1.0

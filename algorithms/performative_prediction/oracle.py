@@ -103,7 +103,7 @@ class DecisionOracle:
         if samples.shape[: len(wanted)] != wanted:
             raise OracleError(f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}")
         if samples.dtype.kind == "f":
-            if not math.isfinite(np.add.reduce(samples, axis=None)) and not np.isfinite(samples).all():
+            if not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all():  # vdot may only overflow
                 bad = samples[~np.isfinite(samples)][0]
                 raise OracleError(f"sample must return finite numbers, got {bad} among {samples.size} entries")
         elif samples.dtype.kind not in "iub":
@@ -124,10 +124,15 @@ class DecisionOracle:
         wanted = (count,) if self.replicates is None else (self.replicates, count)
         if values.shape != wanted:
             raise OracleError(f"loss must return an array of shape {wanted}, got {values.shape}")
-        mean = np.add.reduce(values, axis=-1) / count
-        if not math.isfinite(mean if self.replicates is None else np.add.reduce(mean)) and not np.isfinite(mean).all():
-            raise OracleError(f"loss must return finite numbers, got mean {np.asarray(mean)[~np.isfinite(mean)].flat[0]}")
-        return mean
+        if self.replicates is None:
+            mean = float(np.add.reduce(values)) / count
+            if not math.isfinite(mean):
+                raise OracleError(f"loss must return finite numbers, got mean {mean}")
+            return mean
+        means = np.add.reduce(values, axis=-1) / count
+        if not np.isfinite(means).all():
+            raise OracleError(f"loss must return finite numbers, got mean {means[~np.isfinite(means)][0]}")
+        return means
 
     def mean_gradient(self, x: Array, samples: Any, count: int) -> Array:
         """Mean known-function gradient over samples; shape ``(*batch, d)``.
@@ -142,10 +147,11 @@ class DecisionOracle:
         values = self.loss_gradient(x, samples)
         if type(values) is not np.ndarray:
             values = np.asarray(values, dtype=np.float64)
-        wanted = (*self.batch, count, self.dimension)
+        d = self.dimension
+        wanted = (count, d) if self.replicates is None else (self.replicates, count, d)
         if values.shape != wanted:
             raise OracleError(f"loss_gradient must return an array of shape {wanted}, got {values.shape}")
         mean: Array = np.add.reduce(values, axis=-2) / count
-        if not math.isfinite(np.add.reduce(mean, axis=None)) and not np.isfinite(mean).all():
+        if not math.isfinite(np.vdot(mean, mean)) and not np.isfinite(mean).all():
             raise OracleError(f"loss_gradient must return finite numbers, got {mean[~np.isfinite(mean)][0]}")
         return mean
