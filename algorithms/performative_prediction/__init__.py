@@ -23,6 +23,7 @@ from .history_weights import inverse_weights, water_filling_weights
 from .oracle import DecisionOracle, OracleError
 from .projections import Ball, Box, ConvexSet, DecisionSet, Simplex
 from .same_sample_trap import SamplerReport, inspect_sampler, same_sample_estimate
+from .sampled_estimators import gaussian_one_point, gaussian_two_point, guided_two_point, shared_sample_two_point
 from .sampling import oracle_for, pricing_oracle, sample_at
 from .schedules import ApproachOne, Constant, Geometric, LinearCount
 from .unguided import OnePointDescent, ResidualFeedbackDescent, TwoPointDescent
@@ -65,6 +66,10 @@ __all__ = [
     "exact_minimiser",
     "gradient_descent",
     "guided_direction",
+    "shared_sample_two_point",
+    "guided_two_point",
+    "gaussian_two_point",
+    "gaussian_one_point",
     "inspect_sampler",
     "inverse_weights",
     "minimise",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .estimators import two_point_estimate
 from .oracle import DecisionOracle
 
 __all__ = ["SamplerReport", "inspect_sampler", "same_sample_estimate"]
@@ -94,7 +95,7 @@ def same_sample_estimate(oracle: DecisionOracle, x: Array, radius: float, direct
     ----------
     oracle : DecisionOracle
         Problem.
-    x : numpy.ndarray, shape (d,)
+    x : numpy.ndarray, shape (d,) or (R, d)
         Decision at which the samples were drawn.
     radius : float
         ``mu``.
@@ -113,7 +114,7 @@ def same_sample_estimate(oracle: DecisionOracle, x: Array, radius: float, direct
     >>> same_sample_estimate(oracle, np.array([3.0]), 0.5, np.array([1.0]), np.array([[1.0]]))
     array([2.])
     """
-    n = len(samples)
+    n = samples.shape[len(oracle.batch)]
     shift = radius * direction
-    slope = (oracle.mean_loss(x + shift, samples, n) - oracle.mean_loss(x - shift, samples, n)) / (2.0 * radius)
-    return np.asarray(slope * direction)
+    above, below = oracle.mean_loss(x + shift, samples, n), oracle.mean_loss(x - shift, samples, n)
+    return two_point_estimate(above, below, radius, direction)
