@@ -384,10 +384,14 @@ class _Run:
                 self._fail(self._location(i), outcome.failure, recorded)
                 continue
             observation = outcome.observation
+            self.builder.count(self.block.phase, replicates=1)
             if not isinstance(observation, Event | Sample):
                 raise TypeError(f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}")
+            if isinstance(observation, Sample) and not observation.low <= observation.value <= observation.high:
+                message = f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
+                self._fail(self._location(i), Failure("OutOfRange", message, "", True), recorded)
+                continue
             seen.append(observation)
-            self.builder.count(self.block.phase, replicates=1)
         alone = threading.current_thread() is threading.main_thread()  # other threads may touch it meanwhile
         if alone and _global_state() != before:
             self._fail(

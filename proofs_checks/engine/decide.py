@@ -46,24 +46,26 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
 
 def refuted_keys(evidence: Evidence, fixed: int) -> list[str]:
     """Fixed instances on which a random claim is refuted, each at its share of the level."""
-    level = _share(evidence, fixed)
-    bar = -math.log(level)
-    bad = [k for k, c in evidence.events.items() if events.log_e_value(c.replicates, c.events, float(c.delta)) >= bar]
+    bar = -math.log(_share(fixed))
+    bad = [k for k, c in evidence.events.items() if _event_log_e_value(c, c.events) >= bar]
     return bad + [k for k, c in evidence.means.items() if mean_log_e_value(c) >= bar]
 
 
 def mean_log_e_value(counts: MeanCounts) -> float:
-    """Evidence against the claimed mean; for an equality the larger side, charged double."""
+    """Evidence against the claimed mean."""
+    sides: Mapping[str, means.Side] = {"<=": "at most", ">=": "at least", "==": "equal"}
     low, high, claimed = float(counts.low), float(counts.high), float(counts.claimed)
-    sides: Mapping[str, tuple[Any, ...]] = {"<=": ("at most",), ">=": ("at least",), "==": ("at most", "at least")}
-    chosen = sides[counts.relation]
-    values = [means.log_e_value(counts.counts, low, high, claimed, side) for side in chosen]
-    return max(values) - math.log(len(chosen))
+    return means.log_e_value(counts.counts, low, high, claimed, sides[counts.relation])
 
 
-def _share(evidence: Evidence, fixed: int) -> float:
-    claims = max(fixed, len(evidence.events) + len(evidence.means), 1)
-    return split_level(REFUTATION_LEVEL, claims)
+def _event_log_e_value(c: EventCounts, bad: int) -> float:
+    """Evidence against the claimed probability; a claim of 1 or more cannot be refuted."""
+    return -math.inf if float(c.delta) >= 1 else float(events.log_e_value(c.replicates, bad, float(c.delta)))
+
+
+def _share(fixed: int) -> float:
+    """Level of each fixed instance; their number is known before anything runs."""
+    return split_level(REFUTATION_LEVEL, max(fixed, 1))
 
 
 def verdict(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
@@ -137,7 +139,7 @@ def _tightness(evidence: Evidence) -> str:
 
 
 def _event(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
-    level = _share(evidence, fixed)
+    level = _share(fixed)
     rows = {k: _event_row(c, level) for k, c in evidence.events.items()}
     details: dict[str, Any] = {"replicates": evidence.total.replicates, "level": REFUTATION_LEVEL, "instances": rows}
     if not rows:
@@ -150,6 +152,8 @@ def _event(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
             f"a true claim shows this with probability below {REFUTATION_LEVEL:g}"
         )
         return Verdict(Kind.REFUTED, text, scope, details)
+    if all(r["claimed"] >= 1 for r in rows.values()):
+        return Verdict(Kind.VACUOUS, "the claimed probability is 1 or more on every instance", scope, details)
     powerless = [k for k, c in evidence.events.items() if _powerless(c, level)]
     if powerless:
         c = evidence.events[powerless[0]]
@@ -176,11 +180,11 @@ def _event_row(c: EventCounts, level: float) -> dict[str, Any]:
 
 
 def _powerless(c: EventCounts, level: float) -> bool:
-    return bool(events.log_e_value(c.replicates, c.replicates, float(c.delta)) < -math.log(level))
+    return float(c.delta) < 1 and _event_log_e_value(c, c.replicates) < -math.log(level)
 
 
 def _sample(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
-    rows = {k: _mean_row(c, _share(evidence, fixed)) for k, c in evidence.means.items()}
+    rows = {k: _mean_row(c, _share(fixed)) for k, c in evidence.means.items()}
     details: dict[str, Any] = {"replicates": evidence.total.replicates, "level": REFUTATION_LEVEL, "instances": rows}
     if not rows:
         return Verdict(Kind.VACUOUS, "assumptions met by none of the fixed instances", scope, details)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from whp.proofs_checks.engine.environment import environment, subject_fingerprint
+from whp.proofs_checks.engine.environment import Environment, subject_fingerprint
 from whp.proofs_checks.engine.evidence import Evidence
 from whp.proofs_checks.engine.report import Report
+from whp.proofs_checks.engine.subjects import resolve
 
 FORMAT = "whp evidence"
 
@@ -101,8 +102,8 @@ def write(stored: EvidenceFile, folder: Path) -> Path:
 
 def write_all(report: Report, folder: Path) -> dict[str, Path]:
     """Write the evidence of every check that ran; paths by check id."""
-    record = environment().to_json()
-    fingerprints = {k: subject_fingerprint(v) for k, v in report.subjects.items()}
+    record = Environment.current().to_json()
+    fingerprints = {k: _fingerprint(v) for k, v in report.subjects.items()}
     paths: dict[str, Path] = {}
     for theorem in report.theorems:
         for c in theorem.checks:
@@ -112,3 +113,11 @@ def write_all(report: Report, folder: Path) -> dict[str, Path]:
                 )
                 paths[c.check.id] = write(stored, folder)
     return paths
+
+
+def _fingerprint(reference: str) -> str | None:
+    """Fingerprint of a subject by reference; None when it cannot be found again."""
+    try:
+        return subject_fingerprint(resolve(reference))
+    except ValueError:
+        return None

@@ -7,6 +7,7 @@ import importlib.util
 from functools import cache
 
 from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.evidence import allow_namespace
 from whp.proofs_checks.engine.proofs import Proof
 from whp.theory.core.registry import load_papers
 
@@ -17,6 +18,8 @@ def _bindings(slug: str) -> tuple[tuple[Check, ...], tuple[Proof, ...]]:
     name = f"whp.proofs_checks.{slug}" if source.startswith("whp.theory.") else source.split(":")[0]
     if importlib.util.find_spec(name) is None:
         return (), ()
+    if not name.startswith("whp."):
+        allow_namespace(name.split(".")[0])
     module = importlib.import_module(name)
     checks, proofs = tuple(getattr(module, "CHECKS", ())), tuple(getattr(module, "PROOFS", ()))
     for bound in (*checks, *proofs):

@@ -31,7 +31,7 @@ MAX_BYTES = 2**20
 
 _TAG = "!"
 _SAFE_INTEGER = 2**53  # beyond it other JSON readers round, and Python limits decimal digits
-_NAMESPACES = {"whp.theory"}
+_NAMESPACES = {"whp.theory", "whp.proofs_checks"}
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 

@@ -226,9 +226,12 @@ class MeanCounts:
     high: Number
     claimed: Number
     counts: tuple[int, ...]
+    relation: str = "<="
 
     def __post_init__(self) -> None:
         """Refuse impossible counts and ranges."""
+        if self.relation not in ("<=", ">=", "=="):
+            raise ValueError(f"relation must be '<=', '>=' or '==', got {self.relation!r}.")
         for name in ("low", "high", "claimed"):
             object.__setattr__(self, name, canonical_number(getattr(self, name), name))
         object.__setattr__(self, "counts", tuple(int(count) for count in self.counts))
