@@ -26,6 +26,7 @@ from .same_sample_trap import SamplerReport, inspect_sampler, same_sample_estima
 from .sampled_estimators import gaussian_one_point, gaussian_two_point, guided_two_point, shared_sample_two_point
 from .sampling import oracle_for, pricing_oracle, sample_at
 from .schedules import ApproachOne, Constant, Geometric, LinearCount
+from .trajectories import guided_trajectories
 from .unguided import OnePointDescent, ResidualFeedbackDescent, TwoPointDescent
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "gradient_descent",
     "guided_direction",
     "shared_sample_two_point",
+    "guided_trajectories",
     "guided_two_point",
     "gaussian_two_point",
     "gaussian_one_point",

@@ -3,6 +3,22 @@
 Minimise ``F(x) = E f(x, xi)`` with ``xi ~ D(x)``, where ``f`` is known and ``D`` can only be sampled.
 """
 
+from .bounds import (
+    CONSTANT_STEP_COMPLEXITY,
+    EXPLORED_GRADIENT,
+    EXPLORED_GRADIENT_SHARP,
+    GAUSSIAN_SECOND_MOMENT,
+    GUIDED_COMPLEXITY,
+    GUIDED_SECOND_MOMENT,
+    ISOTROPIC_SECOND_MOMENT,
+    NOISE_SECOND_MOMENT,
+    ONE_POINT_SECOND_MOMENT,
+    PREVIOUS_BOUNDED_COMPLEXITY,
+    SMALL_STEP_COMPLEXITY,
+    STATIONARITY,
+    TWO_POINT_COMPLEXITY,
+)
+from .cases import CubicCase, CurvatureCase, EstimateCase, MomentCase, PairCase, RunCase
 from .directions import (
     direction_covariance,
     explored_gradient,
@@ -30,9 +46,33 @@ from .regularity import (
     smoothness_from_joint,
     wasserstein_of_location_family,
 )
+from .schedule import GuidedSchedule
 from .strategic_classification import StrategicClassification
+from .theorems import PAPER, THEOREMS
 
 __all__ = [
+    "CONSTANT_STEP_COMPLEXITY",
+    "EXPLORED_GRADIENT",
+    "EXPLORED_GRADIENT_SHARP",
+    "GAUSSIAN_SECOND_MOMENT",
+    "GUIDED_COMPLEXITY",
+    "GUIDED_SECOND_MOMENT",
+    "ISOTROPIC_SECOND_MOMENT",
+    "NOISE_SECOND_MOMENT",
+    "ONE_POINT_SECOND_MOMENT",
+    "PAPER",
+    "PREVIOUS_BOUNDED_COMPLEXITY",
+    "SMALL_STEP_COMPLEXITY",
+    "STATIONARITY",
+    "THEOREMS",
+    "TWO_POINT_COMPLEXITY",
+    "CubicCase",
+    "CurvatureCase",
+    "EstimateCase",
+    "GuidedSchedule",
+    "MomentCase",
+    "PairCase",
+    "RunCase",
     "ControlHistory",
     "DiscreteSoftmax",
     "JointQuadratic",

@@ -1,33 +1,32 @@
 """The history-weighted control variate: the error it is claimed to have, and the error it has.
 
 The control of the one-point method is ``c = sum_i a_i mean_j f(x, xi_ij)`` with samples ``xi_ij`` drawn at earlier
-decisions at distance ``r_i``. Write ``B_i = (L_xi alpha_W r_i)^2`` for squared biases and ``V_i = sigma^2 / m_i`` for
-variances.
+decisions at distance ``r_i``. Write ``b_i = L_xi alpha_W r_i`` for bounds on the biases and ``V_i = sigma^2 / m_i`` for
+variances. Everything here is rational arithmetic: fractions in, fractions out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .validation import finite_array
+from .validation import finite_number
 
 __all__ = ["ControlHistory", "history_error_as_printed", "history_error_repaired", "worst_case_history_error"]
 
-Array = NDArray[np.float64]
+Number = Fraction | float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ControlHistory:
     """Weights and error sources of a control built from earlier samples.
 
     Parameters
     ----------
-    weights : array_like, shape (s,)
+    weights : sequence of numbers
         ``a``, not negative, summing to one.
-    square_biases : array_like, shape (s,)
-        ``B_i = (L_xi alpha_W r_i)^2 >= 0``.
-    variances : array_like, shape (s,)
+    biases : sequence of numbers
+        ``b_i = L_xi alpha_W r_i >= 0``.
+    variances : sequence of numbers
         ``V_i = sigma^2 / m_i >= 0``.
 
     Raises
@@ -37,92 +36,102 @@ class ControlHistory:
 
     Examples
     --------
-    >>> ControlHistory([0.5, 0.5], [1.0, 1.0], [0.0, 0.0]).size
+    >>> ControlHistory((0.5, 0.5), (1.0, 1.0), (0.0, 0.0)).size
     2
     """
 
-    weights: Array
-    square_biases: Array
-    variances: Array
+    weights: tuple[Number, ...]
+    biases: tuple[Number, ...]
+    variances: tuple[Number, ...]
 
     def __post_init__(self) -> None:
-        """Check ranges and freeze the arrays."""
-        weights = finite_array("weights", self.weights, 1)
-        if weights.min() < 0.0 or abs(float(weights.sum()) - 1.0) > 1e-12 * weights.size:
-            raise ValueError(f"weights must be probabilities summing to one, got sum {weights.sum():g}")
-        object.__setattr__(self, "weights", weights)
-        for name in ("square_biases", "variances"):
-            values = finite_array(name, getattr(self, name), 1, weights.shape)
-            if values.min() < 0.0:
-                raise ValueError(f"{name} must not be negative, got {values.min():g}")
+        """Check ranges and turn sequences into tuples."""
+        for name in ("weights", "biases", "variances"):
+            values = _numbers(name, getattr(self, name))
+            if len(values) != len(self.weights):
+                raise ValueError(f"{name} must hold {len(self.weights)} numbers as weights does, got {len(values)}")
             object.__setattr__(self, name, values)
+        if abs(float(sum(self.weights)) - 1.0) > 1e-12 * self.size:
+            raise ValueError(f"weights must sum to one, got sum {float(sum(self.weights)):g}")
 
     @property
     def size(self) -> int:
         """Number ``s`` of stored iterations."""
-        return int(self.weights.size)
+        return len(self.weights)
 
 
-def worst_case_history_error(history: ControlHistory) -> float:
-    """Largest ``E (F - c)^2`` that biases of size ``sqrt(B_i)`` allow: ``(sum a_i sqrt(B_i))^2 + sum a_i^2 V_i``.
+def worst_case_history_error(history: ControlHistory) -> Number:
+    """Largest ``E (F - c)^2`` that the biases allow: ``(sum a_i b_i)^2 + sum a_i^2 V_i``.
 
-    All biases of one sign attain it, for samples independent of the decision.
+    Biases of one sign attain it, for samples independent of the decision.
 
     Parameters
     ----------
     history : ControlHistory
-        Weights, squared biases and variances.
+        Weights, biases and variances.
 
     Returns
     -------
-    float
+    Fraction or float
 
     Examples
     --------
-    >>> worst_case_history_error(ControlHistory([0.5, 0.5], [1.0, 1.0], [0.0, 0.0]))
+    >>> worst_case_history_error(ControlHistory((0.5, 0.5), (1.0, 1.0), (0.0, 0.0)))
     1.0
     """
-    bias = float(history.weights @ np.sqrt(history.square_biases))
-    return bias**2 + float(history.weights**2 @ history.variances)
+    bias = sum(a * b for a, b in zip(history.weights, history.biases, strict=True))
+    return bias * bias + sum(a * a * v for a, v in zip(history.weights, history.variances, strict=True))
 
 
-def history_error_as_printed(history: ControlHistory) -> float:
-    """Right side ``2 sum a_i^2 (B_i + V_i)`` of the predecessor's Lemma 4; false for three or more equal weights.
+def history_error_as_printed(history: ControlHistory) -> Number:
+    """Right side ``2 sum a_i^2 (b_i^2 + V_i)`` of the predecessor's Lemma 4; false for three or more equal weights.
 
     Kept so that its refutation can be run; use `history_error_repaired`.
 
     Parameters
     ----------
     history : ControlHistory
-        Weights, squared biases and variances.
+        Weights, biases and variances.
 
     Returns
     -------
-    float
+    Fraction or float
 
     Examples
     --------
-    >>> history_error_as_printed(ControlHistory([0.25] * 4, [1.0] * 4, [0.0] * 4))
+    >>> history_error_as_printed(ControlHistory((0.25,) * 4, (1.0,) * 4, (0.0,) * 4))
     0.5
     """
-    return 2.0 * float(history.weights**2 @ (history.square_biases + history.variances))
+    rows = zip(history.weights, history.biases, history.variances, strict=True)
+    return sum((2 * a * a * (b * b + v) for a, b, v in rows), start=Fraction(0))
 
 
-def history_error_repaired(history: ControlHistory) -> float:
-    """Right side ``2 sum a_i B_i + 2 sum a_i^2 V_i``, by Jensen's inequality.
+def history_error_repaired(history: ControlHistory) -> Number:
+    """Right side ``2 sum a_i b_i^2 + 2 sum a_i^2 V_i``, by Jensen's inequality.
 
     Parameters
     ----------
     history : ControlHistory
-        Weights, squared biases and variances.
+        Weights, biases and variances.
 
     Returns
     -------
-    float
+    Fraction or float
 
     Examples
     --------
-    >>> history_error_repaired(ControlHistory([0.25] * 4, [1.0] * 4, [0.0] * 4))
+    >>> history_error_repaired(ControlHistory((0.25,) * 4, (1.0,) * 4, (0.0,) * 4))
     2.0
     """
-    return 2.0 * float(history.weights @ history.square_biases + history.weights**2 @ history.variances)
+    rows = zip(history.weights, history.biases, history.variances, strict=True)
+    return sum((2 * a * b * b + 2 * a * a * v for a, b, v in rows), start=Fraction(0))
+
+
+def _numbers(name: str, values: Sequence[Number]) -> tuple[Number, ...]:
+    """Tuple of numbers that are finite and not negative; at least one."""
+    numbers = tuple(values)
+    if not numbers:
+        raise ValueError(f"{name} must hold at least one number, got none")
+    for value in numbers:
+        finite_number(name, float(value), at_least=0.0)
+    return numbers
