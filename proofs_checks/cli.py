@@ -6,7 +6,6 @@ Nothing heavy is imported before a command needs it: a person waits for ``whp --
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,10 +30,6 @@ Jobs = Annotated[int, typer.Option(help="Worker processes; 0 takes one per proce
 Modules = Annotated[
     list[str] | None, typer.Option("--theorems", help="A module or .py file of your own that states theorems.")
 ]
-
-
-class _Refusal(Exception):
-    """A user's mistake, told in one line."""
 
 
 def _stop(message: object, status: int = 2) -> NoReturn:
@@ -317,7 +312,9 @@ def experiment(
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path(".whp/experiments"),
-    option: Annotated[list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")
+    ] = None,
 ) -> None:
     """Run a paper's experiment on real data: tables and figures beside the paper's numbers."""
     with _errors():
@@ -345,4 +342,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -58,7 +58,12 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
     if not enabled or not screen.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} blocks"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed} blocks"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=screen, transient=True) as live:
         task = live.add_task("verifying", total=None)
 
@@ -74,7 +79,9 @@ def show_list(rows: Sequence[tuple[Theorem, int, int]]) -> None:
     for name in ("theorem", "what it says", "provenance", "expected", "c+p"):
         table.add_column(name, overflow="fold", no_wrap=name in ("provenance", "expected"))
     for t, checks, proofs in rows:
-        table.add_row(t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}")
+        table.add_row(
+            t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}"
+        )
     console().print(table)
 
 
@@ -151,16 +158,24 @@ def _instance(value: Any) -> str:
 def _summary(out: Console, report: Report) -> None:
     counts = report.counts
     total = counts["ran"] + counts["skipped"]
-    ran = f"{counts['ran']} of {total} checks ran, {counts['skipped']} skipped, {counts['vacuous']} vacuous; {report.proofs_run} proofs"
+    ran = f"{counts['ran']} of {total} checks ran, {counts['skipped']} skipped, {counts['vacuous']} vacuous"
     style = "" if counts["ran"] or report.proofs_run else "bold red"
-    out.print(Text(f"{ran}; budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s", style=style))
+    out.print(
+        Text(
+            f"{ran}; {report.proofs_run} proofs; budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s",
+            style=style,
+        )
+    )
     if report.level:
         out.print(Text(f"chance that any true random claim was refuted: below {report.level:.0e}"))
     if report.unexpected:
         names = ", ".join(t.theorem.id for t in report.unexpected)
         out.print(Text(f"not as expected: {names}", style="bold red"))
     elif report.exit_status == 0:
-        out.print(Text("every verdict is the expected one", style="green"))
+        kept = (
+            "the subject kept every claim that was checked" if report.subjects else "every verdict is the expected one"
+        )
+        out.print(Text(kept, style="green"))
 
 
 def show_mutants(report: MutantsReport) -> None:
@@ -172,7 +187,12 @@ def show_mutants(report: MutantsReport) -> None:
     table.add_column("killed", no_wrap=True)
     table.add_column("how", overflow="fold")
     for m in report.mutants:
-        table.add_row(m.check.id, m.mutant, Text("yes" if m.killed else "NO", style="green" if m.killed else "bold red"), Text(m.text))
+        table.add_row(
+            m.check.id,
+            m.mutant,
+            Text("yes" if m.killed else "NO", style="green" if m.killed else "bold red"),
+            Text(m.text),
+        )
     out.print(table)
     alive = [m for m in report.mutants if not m.killed]
     out.print(f"{len(report.mutants) - len(alive)} of {len(report.mutants)} mutants killed")
@@ -185,7 +205,11 @@ def show_mutants(report: MutantsReport) -> None:
 def show_replay(result: Replay) -> None:
     """Print the instance, both sides of every clause, and whether it came out as recorded."""
     out = console()
-    out.print(Text(result.stored.check_id + (f", mutant {result.stored.mutant}" if result.stored.mutant else ""), style="bold"))
+    out.print(
+        Text(
+            result.stored.check_id + (f", mutant {result.stored.mutant}" if result.stored.mutant else ""), style="bold"
+        )
+    )
     if result.instance is not None:
         out.print(Text(f"instance: {_instance(result.instance)}"))
     table = Table(box=None, pad_edge=False)

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from whp.proofs_checks.engine.check import Check
-from whp.proofs_checks.engine.evidence import Evidence, EventCounts, MeanCounts
+from whp.proofs_checks.engine.evidence import EventCounts, Evidence, MeanCounts
 from whp.proofs_checks.engine.statistics import event as events
 from whp.proofs_checks.engine.statistics import mean as means
 from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_LEVEL, split_level
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
+_ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 
 
@@ -41,7 +42,8 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
         return "refuted"
     if check.kind in ("event", "sample") and refuted_keys(evidence, fixed):
         return "refuted"
-    return "error" if evidence.total.errors >= 5 else None
+    ended = any(e.type in _ENDED for e in evidence.errors)
+    return "error" if evidence.total.errors >= 5 or ended else None
 
 
 def refuted_keys(evidence: Evidence, fixed: int) -> list[str]:
@@ -90,7 +92,9 @@ def verdict(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
         return Verdict(Kind.ERROR, text, scope, {"errors": total.errors})
     if total.instances + total.replicates == 0:
         return Verdict(Kind.ERROR, "nothing was run", scope)
-    return {"slack": _slack, "event": _event, "sample": _sample, "rate": _rate}[check.kind](check, evidence, fixed, scope)
+    return {"slack": _slack, "event": _event, "sample": _sample, "rate": _rate}[check.kind](
+        check, evidence, fixed, scope
+    )
 
 
 def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
@@ -99,7 +103,8 @@ def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
     details: dict[str, Any] = {"instances": total.instances, "vacuous": total.vacuous, **_extremes(evidence)}
     if evidence.violations:
         first = smallest_violation(evidence)
-        text = f"violated: clause '{first.clause}' fails by {_short(-first.slack)} ({total.violations} of {judged} instances)"
+        share = f"{total.violations} of {judged} instances"
+        text = f"violated: clause '{first.clause}' fails by {_short(-first.slack)} ({share})"
         return Verdict(Kind.REFUTED, text, scope, {**details, "violations": total.violations})
     if judged < _ALMOST_NEVER * total.instances or judged == 0:
         text = f"assumptions met, with a bound that says something, on {judged} of {total.instances} instances only"
@@ -116,7 +121,9 @@ def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
 
 def smallest_violation(evidence: Evidence) -> Any:
     """Return the violation to show: a shrunk one before one that was drawn, then the shortest."""
-    return min(evidence.violations, key=lambda v: (v.location.phase != "structured", len(v.instance.text), v.location.order))
+    return min(
+        evidence.violations, key=lambda v: (v.location.phase != "structured", len(v.instance.text), v.location.order)
+    )
 
 
 def tightness(evidence: Evidence) -> float | None:
@@ -132,7 +139,9 @@ def _extremes(evidence: Evidence) -> dict[str, Any]:
 
 def _tightness(evidence: Evidence) -> str:
     ratio = tightness(evidence)
-    residual = min((float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0)
+    residual = min(
+        (float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0
+    )
     if ratio is None:
         return "exact" if residual == 0 else f"largest residual {_short(max(-residual, 0.0))}"
     return f"tightest {ratio:.6g} of the bound"
