@@ -23,7 +23,13 @@ from .history_weights import inverse_weights, water_filling_weights
 from .oracle import DecisionOracle, OracleError
 from .projections import Ball, Box, ConvexSet, DecisionSet, Simplex
 from .same_sample_trap import SamplerReport, inspect_sampler, same_sample_estimate
-from .sampled_estimators import gaussian_one_point, gaussian_two_point, guided_two_point, shared_sample_two_point
+from .sampled_estimators import (
+    gaussian_one_point,
+    gaussian_two_point,
+    guided_two_point,
+    mean_known_gradient,
+    shared_sample_two_point,
+)
 from .sampling import oracle_for, pricing_oracle, sample_at
 from .schedules import ApproachOne, Constant, Geometric, LinearCount
 from .trajectories import guided_trajectories
@@ -74,6 +80,7 @@ __all__ = [
     "gaussian_one_point",
     "inspect_sampler",
     "inverse_weights",
+    "mean_known_gradient",
     "minimise",
     "one_point_estimate",
     "oracle_for",

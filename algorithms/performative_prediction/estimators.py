@@ -122,7 +122,7 @@ def two_point_estimate(loss_plus: Any, loss_minus: Any, radius: float, direction
     >>> two_point_estimate(3.0, 1.0, 0.5, np.array([1.0, -1.0]))
     array([ 2., -2.])
     """
-    slope = (loss_plus - loss_minus) / (2.0 * radius)
+    slope = (loss_plus - loss_minus) / (2 * radius)  # fractions stay fractions
     return slope * direction if direction.ndim == 1 else slope[..., None] * direction
 
 

@@ -11,7 +11,7 @@ from .estimators import guided_direction, one_point_estimate, two_point_estimate
 from .oracle import DecisionOracle
 from .same_sample_trap import same_sample_estimate
 
-__all__ = ["gaussian_one_point", "gaussian_two_point", "guided_two_point", "shared_sample_two_point"]
+__all__ = ["gaussian_one_point", "gaussian_two_point", "guided_two_point", "mean_known_gradient", "shared_sample_two_point"]
 
 Array = NDArray[np.float64]
 
@@ -120,3 +120,21 @@ def shared_sample_two_point(
     guides = np.broadcast_to(guide, x.shape)
     u = guided_direction(guides, alpha, rng.standard_normal(x.shape), rng.standard_normal(x.shape[:-1]))
     return same_sample_estimate(oracle, x, radius, u, oracle.draw(x, batch, rng))
+
+
+def mean_known_gradient(oracle: DecisionOracle, x: Array, count: int, rng: np.random.Generator) -> Array:
+    """Mean partial gradient of the loss over fresh samples at ``x``: the guide before it is normalised.
+
+    Parameters
+    ----------
+    oracle, x, rng
+        As in `guided_two_point`.
+    count : int
+        Samples (a replicate).
+
+    Returns
+    -------
+    numpy.ndarray
+        Its mean is ``E_{D(x)} grad_x f(x, xi)``: the gradient of ``F`` only if the law does not respond.
+    """
+    return oracle.mean_gradient(x, oracle.draw(x, count, rng), count)

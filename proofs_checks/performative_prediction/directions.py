@@ -1,4 +1,4 @@
-"""Checks and proofs on the random directions: covariance, moments, rotations, reduction to two-point descent."""
+"""Checks on the random directions: covariance, moments, rotations, reduction to two-point descent."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.performative_prediction import guided_direction, two_point_estimate
-from whp.proofs_checks.engine import Check, Instances, Mutant, Proof, ProofResult, at_most, identity, polynomial_identity
+from whp.proofs_checks.engine import Check, Instances, Mutant, at_most, identity
 from whp.proofs_checks.engine.observation import Slack
 from whp.theory.core import Slot
 from whp.theory.performative_prediction import (
@@ -23,7 +23,14 @@ from whp.theory.performative_prediction import (
     slope_energy,
 )
 
-__all__ = ["CHECKS", "DIRECTION", "PROOFS", "draw_linear_cases", "random_unit"]
+__all__ = [
+    "CHECKS",
+    "DIRECTION",
+    "draw_linear_cases",
+    "norm_moment_by_pairings",
+    "random_unit",
+    "slope_moment_by_pairings",
+]
 
 Array = NDArray[np.float64]
 ROUNDING = 1e-11  # a few dozen operations on numbers of size at most ten
@@ -81,9 +88,6 @@ def draw_linear_cases(rng: np.random.Generator, size: int) -> list[EstimateCase]
     return cases
 
 
-# --- covariance -----------------------------------------------------------------------------------------------------------
-
-
 def covariance_by_superposition(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Feed the unit vectors of (z, s) in, one by one: for a linear map the outer products sum to the covariance."""
     d, alpha = case.guide.size, case.alpha
@@ -121,9 +125,6 @@ def always_positive_along(guide: Array, alpha: float, isotropic: Array, along: A
 def signs_of_coordinates(guide: Array, alpha: float, isotropic: Array, along: Array) -> Array:
     """Mutant: ``sign(z)`` in place of ``z``: right covariance, but not equivariant."""
     return guided_direction(guide, alpha, np.sign(isotropic), along)
-
-
-# --- moments --------------------------------------------------------------------------------------------------------------
 
 
 def pairings(indices: tuple[int, ...]) -> Iterable[list[tuple[int, int]]]:
@@ -209,11 +210,6 @@ def without_third_trace(covariance: Array) -> float:
     return 1.0 + 6.0 * float(np.trace(covariance @ covariance))
 
 
-def unit_direction_assumed(gradient: Array, covariance: Array) -> float:
-    """Mutant: ``|u|^2`` replaced by one."""
-    return only_first_term(gradient, covariance)
-
-
 def rational_unit(parameters: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     """Rational unit vector by stereographic projection; one more coordinate than parameters."""
     square = sum((t * t for t in parameters), start=Fraction(0))
@@ -259,9 +255,6 @@ def moment_examples() -> dict[str, MomentCase]:
     }
 
 
-# --- reduction and rotation -------------------------------------------------------------------------------------------------
-
-
 def guided_step_is_two_point_step(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Compare the two steps under one ``z``, on the noiseless objective; the contrast vector serves as ``z``."""
     d, x, objective = case.x.size, case.x, case.problem.objective
@@ -305,8 +298,8 @@ CHECKS = (
         instances=_LINEAR,
         slots={DIRECTION: guided_direction},
         mutants=(
-            Mutant("isotropic part not divided by d", "covariance", {"direction": isotropic_part_not_divided}),
-            Mutant("weight 1 - alpha, not its root", "covariance", {"direction": guide_weighted_by_share}),
+            Mutant("isotropic part not divided by d", "trace", {"direction": isotropic_part_not_divided}),
+            Mutant("weight 1 - alpha, not its root", "trace", {"direction": guide_weighted_by_share}),
         ),
         cost=2,
     ),
@@ -360,75 +353,5 @@ CHECKS = (
             Mutant("one-sided guide", "sign", {"direction": always_positive_along}),
         ),
         cost=2,
-    ),
-)
-
-
-# --- proofs -----------------------------------------------------------------------------------------------------------------
-
-
-def _all_proved(results: Iterable[ProofResult]) -> ProofResult:
-    """First result that is not ``proved``, or the last one."""
-    last = ProofResult("inconclusive", "nothing was decided")
-    for last in results:
-        if last.outcome != "proved":
-            return last
-    return last
-
-
-def prove_covariance() -> ProofResult:
-    """Trace and trace of the square for every guide on the circle and the sphere, rationally parametrised."""
-    import sympy
-
-    alpha, t, w = sympy.symbols("alpha t w")
-
-    def decide(parameters: list[Any]) -> Iterable[ProofResult]:
-        d = len(parameters) + 1
-        square = sum((p**2 for p in parameters), start=sympy.Integer(0))
-        guide = [2 * p / (1 + square) for p in parameters] + [(1 - square) / (1 + square)]
-        sigma = [[alpha / d * int(i == j) + (1 - alpha) * guide[i] * guide[j] for j in range(d)] for i in range(d)]
-        trace = sum(sigma[i][i] for i in range(d))
-        trace2 = sum(sigma[i][j] ** 2 for i in range(d) for j in range(d))
-        claimed = (1 - alpha) ** 2 + 2 * alpha * (1 - alpha) / d + alpha**2 / d
-        symbols, nonzero = [alpha, *parameters], [1 + square]
-        yield polynomial_identity(trace, sympy.Integer(1), symbols, nonzero)
-        yield polynomial_identity(trace2, claimed, symbols, nonzero)
-
-    return _all_proved(itertools.chain(decide([t]), decide([t, w])))
-
-
-def prove_moments() -> ProofResult:
-    """Isserlis sums against the closed forms, for a general symmetric matrix."""
-    import sympy
-
-    def decide(d: int) -> Iterable[ProofResult]:
-        a = list(sympy.symbols(f"a0:{d}"))
-        entries = {(i, j): sympy.Symbol(f"s{i}{j}") for i in range(d) for j in range(i, d)}
-        sigma = [[entries[min(i, j), max(i, j)] for j in range(d)] for i in range(d)]
-        once = [sum(sigma[i][j] * a[j] for j in range(d)) for i in range(d)]
-        t1 = sum(sigma[i][i] for i in range(d))
-        square = [[sum(sigma[i][k] * sigma[k][j] for k in range(d)) for j in range(d)] for i in range(d)]
-        t2 = sum(square[i][i] for i in range(d))
-        t3 = sum(square[i][k] * sigma[k][i] for i in range(d) for k in range(d))
-        slope = t1 * sum(a[i] * once[i] for i in range(d)) + 2 * sum(v**2 for v in once)
-        symbols = [*a, *entries.values()]
-        yield polynomial_identity(slope_moment_by_pairings(a, sigma), slope, symbols)
-        yield polynomial_identity(norm_moment_by_pairings(sigma), t1**3 + 6 * t1 * t2 + 8 * t3, symbols)
-
-    return _all_proved(itertools.chain.from_iterable(decide(d) for d in (1, 2, 3)))
-
-
-PROOFS = (
-    Proof(
-        "performative_prediction.direction_covariance",
-        "rational_guides",
-        "all shares and all guides on the unit circle and sphere (d = 2, 3) but the pole of the parametrisation: trace and trace of the square",
-        prove_covariance,
-    ),
-    Proof(
-        "performative_prediction.direction_moments",
-        "isserlis_symbolic",
-        "all vectors and all symmetric matrices, d <= 3: the two identities",
-        prove_moments,
     ),
 )
