@@ -4,6 +4,7 @@ A method is a generator that asks for samples at decisions and receives them, so
 calls the user's sampler, and `AskTell`, where the samples come from outside (a deployment that takes a day, say).
 """
 
+import itertools
 import math
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -371,7 +372,7 @@ def best_observed(decisions: ArrayLike, losses: ArrayLike) -> Array:
 def _stable_step_limit(steps: list[Step]) -> float:
     """``2 / L`` from the last steps: ``F(x_{k+1}) - F(x_k) + beta slope^2 = beta^2 slope^2 |u|^2 L / 2`` on a quadratic."""
     curvature = 0.0
-    for before, after in zip(steps[-21:-1], steps[-20:], strict=True):
+    for before, after in itertools.pairwise(steps[-21:]):
         slope2 = np.square(before.slope)
         length2 = np.vecdot(before.direction, before.direction)
         rise = np.asarray(after.loss) - np.asarray(before.loss) + before.step * slope2

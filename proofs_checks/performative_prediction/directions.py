@@ -301,7 +301,7 @@ CHECKS = (
             Mutant("isotropic part not divided by d", "trace", {"direction": isotropic_part_not_divided}),
             Mutant("weight 1 - alpha, not its root", "trace", {"direction": guide_weighted_by_share}),
         ),
-        cost=2,
+        cost=8,
     ),
     Check(
         theorem="performative_prediction.direction_moments",
@@ -314,7 +314,7 @@ CHECKS = (
             Mutant("a'Sigma a alone", "slope energy", {"slope_moment": only_first_term}),
             Mutant("third trace dropped", "sixth moment", {"norm_moment": without_third_trace}),
         ),
-        cost=40,
+        cost=80,
     ),
     Check(
         theorem="performative_prediction.direction_moments",
@@ -326,7 +326,7 @@ CHECKS = (
             Mutant("8/d for 8/d^2", "isotropic sixth moment", observe=isotropic_sixth_moment_wrong),
             Mutant("last term dropped", "isotropic sixth moment", observe=isotropic_sixth_moment_without_last),
         ),
-        cost=20,
+        cost=60,
     ),
     Check(
         theorem="performative_prediction.isotropic_reduction",
