@@ -254,9 +254,16 @@ def _iterations_for(shares: Schedule, wanted: float) -> tuple[int, float]:
             raise ValueError(f"isotropic_share must stay in [0, 1], got {share} at iteration {count}")
         total += share
         count += 1
-        if (isinstance(shares, ApproachOne) and share > 1.0 - 1e-9) or isinstance(shares, Constant) or count == 10_000_000:
+        if _steady(shares, share) or count == 10_000_000:
             if share <= 0.0:
                 raise ValueError("isotropic_share sums to too little: no number of iterations is enough")
             rest = max(0, math.ceil((wanted - total) / share))
             return count + rest, total + rest * share
     return count, total
+
+
+def _steady(shares: Schedule, share: float) -> bool:
+    """Whether a schedule has stopped changing."""
+    if isinstance(shares, ApproachOne):
+        return shares.ratio == 1.0 or share > 1.0 - 1e-9
+    return isinstance(shares, Constant)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .oracle import DecisionOracle
+from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
 __all__ = ["Budget", "Deployment", "DescentResult", "DescentTrace", "Method", "Plan", "Run", "Step", "best_observed", "minimise"]
@@ -450,11 +450,14 @@ def minimise(
     limit = budget if isinstance(budget, Budget) else Budget(budget)
     run = Run(oracle, start, limit, rng, decision_set, deploy, divergence_radius, keep_decisions)
     plan = method.iterate(run)
-    sampling = run.sampling
+    sampling, inspected = run.sampling, False
     try:
         request = next(plan)
         while True:
             samples = tuple([oracle.draw(x, count, sampling) for x, count in request])
+            if len(samples) == 2 and not inspected:
+                refuse_shared_samples(samples)
+                inspected = True
             for deployment in request:
                 run.spent += deployment.count
             request = plan.send(samples)

@@ -41,7 +41,7 @@ def unit_guide(vector: Array, tolerance: float = 0.0) -> Array:
     array([0.6, 0.8])
     """
     if vector.ndim == 1:  # the common case, without the detour
-        norm = math.sqrt(vector.dot(vector))
+        norm = math.sqrt(np.vdot(vector, vector))
         if 1e-140 < norm < 1e140 and norm > tolerance:
             return vector / norm
     top = np.abs(vector).max(axis=-1, keepdims=True)

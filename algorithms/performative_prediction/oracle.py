@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DecisionOracle", "OracleError"]
+__all__ = ["DecisionOracle", "OracleError", "refuse_shared_samples"]
 
 Array = NDArray[np.float64]
 
@@ -155,3 +155,28 @@ class DecisionOracle:
         if not math.isfinite(np.vdot(mean, mean)) and not np.isfinite(mean).all():
             raise OracleError(f"loss_gradient must return finite numbers, got {mean[~np.isfinite(mean)][0]}")
         return mean
+
+
+def refuse_shared_samples(batches: tuple[Any, ...]) -> None:
+    """Refuse a sampler that hands out the very same random numbers for two decisions.
+
+    Only samples that vary are judged, so that deterministic laws and small discrete ones pass.
+
+    Parameters
+    ----------
+    batches : tuple of numpy.ndarray
+        Checked samples at two decisions.
+
+    Raises
+    ------
+    OracleError
+        If the two batches are identical although their entries are all different.
+    """
+    first, second = batches
+    if first.dtype.kind != "f" or first.shape != second.shape or first.size < 3:
+        return
+    if np.array_equal(first, second) and np.unique(first).size == first.size:
+        raise OracleError(
+            "sample returned the same samples on both sides of a two-point estimate: the law must be drawn from afresh at "
+            "each decision, or the method ends at a performatively stable point"
+        )
