@@ -1,0 +1,30 @@
+"""The small theorems of `tiny_theorems`, known to the registry of every test here."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+
+@pytest.fixture(scope="session")
+def tiny() -> str:
+    """File that states them, as a user would name it."""
+    from whp.theory.core import load_papers
+
+    path = str(FOLDER / "tiny_theorems.py")
+    load_papers().add_module(path)
+    return path
+
+
+@pytest.fixture
+def run(tiny):
+    """Verify small theorems at a small budget."""
+    from whp.proofs_checks.engine import verify
+
+    def verify_tiny(*names, **given):
+        return verify(*(f"tiny.{n}" for n in names), **{"budget": "x1", "modules": [tiny], **given})
+
+    return verify_tiny
