@@ -15,8 +15,8 @@ _PLAIN_LATEX = re.compile(r"\\?([A-Za-z]+)(?:_\{?(\w+)\}?)?\Z")
 _LETTERS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eps": "ε", "zeta": "ζ", "eta": "η",
     "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ",
-    "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ",
-    "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+    "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ",
+    "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
 # an index is braced, |x|, one letter or number that ends there, or two letters on a single one (y_ij); what applies a
