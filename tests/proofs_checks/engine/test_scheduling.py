@@ -155,7 +155,7 @@ def test_a_broken_pool_is_rebuilt_and_nothing_is_lost_or_counted_twice(tiny, und
     built = []
 
     def build():
-        built.append(Breaking((3, 8, 10**6)[len(built)]))
+        built.append(Breaking((2, 4, 10**6)[len(built)]))
         return built[-1]
 
     runs = pool_runs(tiny)
