@@ -747,6 +747,11 @@ def test_an_empty_prompt_gives_an_empty_result() -> None:
     assert perturb_prompt([], small_vocabulary(), parameters, np.random.default_rng(0)).tokens == ()
 
 
+def test_a_string_is_no_prompt() -> None:
+    with pytest.raises(TypeError, match="prompt must be a sequence of tokens, got the string 'fever'"):
+        perturb_prompt("fever", small_vocabulary(), CapeParameters(1.0, context="own_token"), np.random.default_rng(0))
+
+
 def test_unknown_tokens_are_named_before_anything_is_drawn() -> None:
     parameters, rng = CapeParameters(1.0, context="own_token"), np.random.default_rng(0)
     before = rng.bit_generator.state
