@@ -21,12 +21,20 @@ _EXCESS = (math.sqrt(_NEAR**2 + 1.0) - _NEAR) / 2.0
 
 
 def clipped_mean(
-    draws: NDArray[np.float64], mean: float, variance: float, name: str, side: Literal["at most", "at least"] = "at most"
+    draws: NDArray[np.float64],
+    mean: float,
+    variance: float,
+    name: str,
+    side: Literal["at most", "at least"] = "at most",
 ) -> Sample:
     """One replicate of the claim that the mean of the draws is at most (at least) ``mean``."""
     error = math.sqrt(variance / draws.size)
     if side == "at most":
         low, high = mean - _NEAR * error, mean + _FAR * error
-        return sample(float(np.clip(draws.mean(), low, high)), low=low, high=high, mean_at_most=mean + _EXCESS * error, name=name)
+        return sample(
+            float(np.clip(draws.mean(), low, high)), low=low, high=high, mean_at_most=mean + _EXCESS * error, name=name
+        )
     low, high = mean - _FAR * error, mean + _NEAR * error
-    return sample(float(np.clip(draws.mean(), low, high)), low=low, high=high, mean_at_least=mean - _EXCESS * error, name=name)
+    return sample(
+        float(np.clip(draws.mean(), low, high)), low=low, high=high, mean_at_least=mean - _EXCESS * error, name=name
+    )

@@ -79,7 +79,9 @@ KNOWN_GRADIENT = Slot(
 )
 
 
-def estimates_of(case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator, inner: int = INNER) -> Array:
+def estimates_of(
+    case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator, inner: int = INNER
+) -> Array:
     """Draw independent estimates; shape (inner, d)."""
     shape = (inner, case.x.size)
     x, guide = np.broadcast_to(case.x, shape), np.broadcast_to(case.guide, shape)
@@ -124,7 +126,9 @@ def variance_of_shared(case: EstimateCase) -> float:
     assert c is not None
     along = float(c @ sigma @ c)
     signal = float(r @ sigma @ r) * along + 2.0 * float(r @ sigma @ c) ** 2
-    return signal + case.problem.noise**2 / case.batch * (float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2)
+    return signal + case.problem.noise**2 / case.batch * (
+        float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2
+    )
 
 
 @functools.lru_cache(maxsize=32)
@@ -158,7 +162,9 @@ def half_the_divisor(oracle: Any, x: Array, guide: Array, alpha: float, radius: 
     return 2.0 * guided_two_point(oracle, x, guide, alpha, radius, batch, rng)
 
 
-def undivided_isotropic_part(oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any) -> Array:
+def undivided_isotropic_part(
+    oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any
+) -> Array:
     """Mutant: covariance ``alpha I`` instead of ``(alpha / d) I``."""
     u = math.sqrt(alpha) * rng.standard_normal(x.shape)
     u = u + math.sqrt(1.0 - alpha) * rng.standard_normal(x.shape[:-1])[..., None] * guide
@@ -173,7 +179,9 @@ def without_guide(oracle: Any, x: Array, guide: Array, alpha: float, radius: flo
     return guided_two_point(oracle, x, np.zeros_like(guide), 1.0, radius, batch, rng)
 
 
-def second_coordinate_guide(oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any) -> Array:
+def second_coordinate_guide(
+    oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any
+) -> Array:
     """Mutant: the guide's coordinates shifted by one place."""
     return guided_two_point(oracle, x, np.roll(guide, 1, axis=-1), alpha, radius, batch, rng)
 
@@ -280,7 +288,9 @@ def trap_orthogonality_without_transpose(case: EstimateCase) -> Slack:
 
 def _orthogonality(case: EstimateCase, transpose: Callable[[Array], Array]) -> Slack:
     d = case.x.size
-    m = np.array([[Fraction(int(i == j)) - Fraction(float(case.problem.sensitivity[i, j])) for j in range(d)] for i in range(d)])
+    m = np.array(
+        [[Fraction(int(i == j)) - Fraction(float(case.problem.sensitivity[i, j])) for j in range(d)] for i in range(d)]
+    )
     r = m @ np.array([Fraction(float(v)) for v in case.x])
     return identity("r'grad F", r @ (transpose(m) @ r), 0)
 
@@ -309,17 +319,25 @@ def static_examples() -> dict[str, EstimateCase]:
     """No performativity: ``A = 0``."""
     problem, x = LocationQuadratic(np.zeros((3, 3)), [1.0, -1.0, 0.5], 0.7), np.array([0.5, 1.0, -2.0])
     along = problem.gradient(x) / np.linalg.norm(problem.gradient(x))
-    return {f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along) for s, word in ((1.0, "above"), (-1.0, "below"))}
+    return {
+        f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along)
+        for s, word in ((1.0, "above"), (-1.0, "below"))
+    }
 
 
 def moving_examples() -> dict[str, EstimateCase]:
     """Broken assumption: ``A = I / 2``."""
     problem, x = LocationQuadratic(0.5 * np.eye(3), [1.0, -1.0, 0.5], 0.7), np.array([0.5, 1.0, -2.0])
     along = problem.gradient(x) / np.linalg.norm(problem.gradient(x))
-    return {f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along) for s, word in ((1.0, "above"), (-1.0, "below"))}
+    return {
+        f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along)
+        for s, word in ((1.0, "above"), (-1.0, "below"))
+    }
 
 
-def known_gradient_is_gradient(case: EstimateCase, *, known_gradient: Callable[..., Array], rng: np.random.Generator) -> Sample:
+def known_gradient_is_gradient(
+    case: EstimateCase, *, known_gradient: Callable[..., Array], rng: np.random.Generator
+) -> Sample:
     """Mean of the known-function gradient along the contrast, against ``grad F``."""
     x = np.broadcast_to(case.x, (INNER, case.x.size))
     draws = np.asarray(known_gradient(oracle_for(case.problem, INNER), x, case.batch, rng)) @ case.contrast
@@ -332,7 +350,9 @@ def in_the_sample_instead(oracle: Any, x: Array, count: int, rng: Any) -> Array:
     return -mean_known_gradient(oracle, x, count, rng)
 
 
-def second_moment(case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator) -> tuple[Array, float, float]:
+def second_moment(
+    case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator
+) -> tuple[Array, float, float]:
     """Draws of ``|g|^2``, their exact mean on the constant-variance family, and a bound on their second moment.
 
     ``|g|^4 <= t^4|u|^4 + 6 t^2 v|u|^4 + 3 v^2|u|^4`` in mean over the noise, with ``t^2 <= |a|^2|u|^2``, and
@@ -404,12 +424,16 @@ def bound_with_quarter_noise(case: EstimateCase) -> Slack:
 
 
 def _bounded(case: EstimateCase, q: float, smoothness: float, noise_share: float = 1.0) -> Slack:
-    bound = GUIDED_SECOND_MOMENT(q=q, mu=case.radius, H=smoothness, sigma2=noise_share * case.problem.variance_bound, batch=case.batch)
+    bound = GUIDED_SECOND_MOMENT(
+        q=q, mu=case.radius, H=smoothness, sigma2=noise_share * case.problem.variance_bound, batch=case.batch
+    )
     return at_most("E|g|^2", _exact_second_moment(case), bound, rounding=1e-12 * (1.0 + bound))
 
 
 def _exact_second_moment(case: EstimateCase) -> float:
-    return guided_second_moment_on_quadratic(case.gradient, case.guide, case.alpha, case.problem.variance_bound, case.radius, case.batch)
+    return guided_second_moment_on_quadratic(
+        case.gradient, case.guide, case.alpha, case.problem.variance_bound, case.radius, case.batch
+    )
 
 
 def isotropic_bound(case: EstimateCase) -> Slack:
@@ -510,11 +534,15 @@ def constant_shift_two_point(case: CubicCase, *, difference: Callable[..., Any])
     return identity("shifted estimate", np.asarray(difference(plus + 7, minus + 7, case.step, u)), np.asarray(plain))
 
 
-def constant_shift_one_point(case: EstimateCase, *, one_point: Callable[..., Array], rng: np.random.Generator) -> Sample:
+def constant_shift_one_point(
+    case: EstimateCase, *, one_point: Callable[..., Array], rng: np.random.Generator
+) -> Sample:
     """Mean of ``|g|^2`` of the one-point estimate of a constant loss, from its exact value for a shift from zero."""
     d, constant = case.x.size, float(case.problem.values[0])
     claimed = one_point_second_moment_shift(0.0, constant, d, case.radius)
-    g = np.asarray(one_point(oracle_for(case.problem, INNER), np.broadcast_to(case.x, (INNER, d)), case.radius, case.batch, rng))
+    g = np.asarray(
+        one_point(oracle_for(case.problem, INNER), np.broadcast_to(case.x, (INNER, d)), case.radius, case.batch, rng)
+    )
     scale = (constant / case.radius) ** 4
     return clipped_mean(np.einsum("ri,ri->r", g, g), claimed, scale * 2.0 * d, "mean of |g|^2", "at least")
 
@@ -554,7 +582,9 @@ def multiplied_by_step(loss_plus: Any, loss_minus: Any, radius: Any, direction: 
 
 def bias_over_signs(case: CubicCase, *, difference: Callable[..., Any]) -> Slack:
     """Average over all sign vectors, against gradient plus bias, in fractions."""
-    return identity("mean over signs", _over_signs(case, difference), np.array(_with_bias(case, Fraction(1, 6)), dtype=object))
+    return identity(
+        "mean over signs", _over_signs(case, difference), np.array(_with_bias(case, Fraction(1, 6)), dtype=object)
+    )
 
 
 def bias_left_out(case: CubicCase, *, difference: Callable[..., Any]) -> Slack:
@@ -605,8 +635,13 @@ def cubic_strategy() -> Any:
     return st.integers(1, 3).flatmap(build)
 
 
-_QUADRATIC = Instances(scope="a worked two-dimensional instance and one with constant variance, from both sides", examples=quadratic_examples)
-_LINEAR_SCOPE = "f = x'Px/2 + w'xi, xi ~ N(Ax, s^2 I), d <= 8, entries in [-2, 2], shares 0, 0.02, 0.5, 1, radii 0.1 to 3"
+_QUADRATIC = Instances(
+    scope="a worked two-dimensional instance and one with constant variance, from both sides",
+    examples=quadratic_examples,
+)
+_LINEAR_SCOPE = (
+    "f = x'Px/2 + w'xi, xi ~ N(Ax, s^2 I), d <= 8, entries in [-2, 2], shares 0, 0.02, 0.5, 1, radii 0.1 to 3"
+)
 
 
 def draw_isotropic_cases(rng: np.random.Generator, size: int) -> list[EstimateCase]:
@@ -711,7 +746,9 @@ CHECKS = (
         name="drift",
         kind="sample",
         observe=trap_mean,
-        instances=Instances(scope="the two-dimensional trap, shares 0 and 1/2, from both sides", examples=skew_examples),
+        instances=Instances(
+            scope="the two-dimensional trap, shares 0 and 1/2, from both sides", examples=skew_examples
+        ),
         slots={ESTIMATOR: guided_two_point},
         mutants=(
             Mutant("guide ignored", "mean of g", {"estimator": without_guide}),
@@ -724,7 +761,9 @@ CHECKS = (
         name="known_gradient",
         kind="sample",
         observe=known_gradient_is_gradient,
-        instances=Instances(scope="a three-dimensional location family with A = 0, from both sides", examples=static_examples),
+        instances=Instances(
+            scope="a three-dimensional location family with A = 0, from both sides", examples=static_examples
+        ),
         slots={KNOWN_GRADIENT: mean_known_gradient},
         mutants=(
             Mutant("gradient in the sample", "mean of grad_x f", {"known_gradient": in_the_sample_instead}),
@@ -781,7 +820,11 @@ CHECKS = (
         name="constant_variance",
         kind="slack",
         observe=isotropic_bound,
-        instances=Instances(scope=_LINEAR_SCOPE.replace("shares 0, 0.02, 0.5, 1", "share 1"), examples=extreme_isotropic_cases, draw=draw_isotropic_cases),
+        instances=Instances(
+            scope=_LINEAR_SCOPE.replace("shares 0, 0.02, 0.5, 1", "share 1"),
+            examples=extreme_isotropic_cases,
+            draw=draw_isotropic_cases,
+        ),
         mutants=(
             Mutant("factor 2 (1 + 2/d) dropped", "E|g|^2", observe=isotropic_bound_without_two_over_d),
             Mutant("noise sigma^2 / (4 mu^2 m)", "E|g|^2", observe=isotropic_bound_with_quarter_noise),
