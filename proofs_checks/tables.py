@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -125,20 +126,8 @@ def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Pro
 def show_report(report: Report, paths: Mapping[str, Path]) -> None:
     """Print both columns of verdicts, counterexamples with their replay command, and what ran."""
     out = console()
-    table = Table(box=None, pad_edge=False)
-    table.add_column("theorem", overflow="fold", max_width=16)
-    table.add_column("statement", overflow="fold", max_width=12)
-    table.add_column("subject", overflow="fold", max_width=12)
-    table.add_column("established", overflow="fold")
-    slug = ""
-    for t in report.theorems:
-        if t.theorem.paper.slug != slug:
-            slug = t.theorem.paper.slug
-            table.add_row(Text(slug, style="bold"))
-        about = t.subject if report.subjects else t.statement
-        name = t.theorem.id.partition(".")[2]
-        table.add_row(f"  {name}", _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
-    out.print(table)
+    for slug, group in groupby(report.theorems, key=lambda t: t.theorem.paper.slug):
+        out.print(_verdicts(slug, list(group), about_subject=bool(report.subjects)))
     for t in report.theorems:
         for c in t.checks:
             if c.verdict.kind in (Kind.REFUTED, Kind.ERROR):
@@ -146,6 +135,19 @@ def show_report(report: Report, paths: Mapping[str, Path]) -> None:
                 if c.check.id in paths:
                     out.print(Text(f"whp replay {paths[c.check.id]}", style="bold"), soft_wrap=True)  # to be copied
     _summary(out, report)
+
+
+def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool) -> Table:
+    table = Table(box=None, pad_edge=False, title=slug, title_justify="left", title_style="bold", expand=True)
+    table.add_column("theorem", overflow="fold", width=16)
+    table.add_column("statement", overflow="fold", width=12)
+    table.add_column("subject", overflow="fold", width=12)
+    table.add_column("established", overflow="fold", ratio=1)
+    for t in group:
+        about = t.subject if about_subject else t.statement
+        name = t.theorem.id.partition(".")[2]
+        table.add_row(name, _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
+    return table
 
 
 def _failure(t: TheoremReport, c: CheckReport) -> Panel:
