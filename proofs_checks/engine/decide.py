@@ -223,7 +223,8 @@ def _sample(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
 def _mean_row(c: MeanCounts, level: float) -> dict[str, Any]:
     low, high, claimed = float(c.low), float(c.high), float(c.claimed)
     side: Any = "at least" if c.relation == ">=" else "at most"
-    sharpest = means.margin(c.counts, low, high, level, side)
+    spent = level / 2 if c.relation == "==" else level  # an equality is tested from both sides
+    sharpest = means.margin(c.counts, low, high, spent, side)
     reach, room = (high - sharpest, high - claimed) if side == "at least" else (sharpest - low, claimed - low)
     trivial = claimed >= high if side == "at most" and c.relation != "==" else claimed <= low and c.relation == ">="
     return {
