@@ -416,7 +416,7 @@ def _outward(end: Any, direction: float) -> float:
     try:
         nearest = float(end)
     except OverflowError:
-        nearest = math.copysign(math.inf, end.numerator)
+        nearest = math.inf if end > 0 else -math.inf
     inside = nearest > end if direction < 0 else nearest < end
     return math.nextafter(nearest, direction) if inside else nearest
 
@@ -543,7 +543,8 @@ def main(arguments: list[str] | None = None) -> None:
             error.show()
             sys.exit(2)
         command = error.ctx.command_path if error.ctx is not None else "whp"
-        typer.echo(f"whp: {' '.join(error.format_message().split())} See `{command} --help`.", err=True)
+        message = " ".join(error.format_message().split()).rstrip(".")
+        typer.echo(f"whp: {message}. See `{command} --help`.", err=True)
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 
