@@ -47,6 +47,12 @@ def _errors() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         _stop(error)
+    except RuntimeError as error:
+        from concurrent.futures import BrokenExecutor
+
+        if not isinstance(error, BrokenExecutor):
+            raise
+        _stop(error)
     except KeyboardInterrupt:
         _stop("interrupted", 130)
 
@@ -137,6 +143,7 @@ def verify(
     budget: BudgetOption = "standard",
     seed: Seed = 0,
     jobs: Jobs = 0,
+    cluster: Annotated[str | None, typer.Option(help="Dask scheduler to run on: its address or file.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds that one observation may take.", min=0.01)] = None,
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
@@ -165,7 +172,11 @@ def verify(
         limits = None
         if timeout is not None or memory is not None:
             limits = Limits(timeout, None if memory is None else memory * 2**20)
-        with tables.progress(enabled=not as_json) as progress, Ledger(ledger) as open_ledger:
+        with (
+            tables.progress(enabled=not as_json) as progress,
+            Ledger(ledger) as open_ledger,
+            _executor(cluster, modules, subject or []) as executor,
+        ):
             open_ledger.begin({"patterns": patterns or [], "subject": subject or [], "budget": budget, "seed": seed})
             result = run(
                 *(patterns or []),
@@ -173,6 +184,7 @@ def verify(
                 budget=budget,
                 seed=seed,
                 jobs=_jobs(jobs),
+                executor=executor,
                 limits=limits,
                 modules=modules,
                 progress=progress,
@@ -196,6 +208,18 @@ def _jobs(jobs: int) -> int:
     import os
 
     return jobs or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+@contextmanager
+def _executor(cluster: str | None, modules: tuple[str, ...], subject: list[str]) -> Iterator[Any]:
+    """Executor on a cluster; None without one."""
+    if cluster is None:
+        yield None
+        return
+    from whp.proofs_checks.cluster import ClusterExecutor
+
+    with ClusterExecutor(cluster, modules=modules, subjects=_slots(subject)) as executor:
+        yield executor
 
 
 def _slots(texts: list[str]) -> dict[str, str]:

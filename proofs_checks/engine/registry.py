@@ -31,6 +31,11 @@ def _bindings(slug: str) -> tuple[tuple[Check, ...], tuple[Proof, ...]]:
     return checks, proofs
 
 
+def forget_checks() -> None:
+    """Forget the checks found so far, so that changed modules are read again."""
+    _bindings.cache_clear()
+
+
 def checks_of(theorem_id: str) -> tuple[Check, ...]:
     """Checks that bind a theorem, in their module's order."""
     return tuple(c for c in _bindings(theorem_id.split(".")[0])[0] if c.theorem == theorem_id)

@@ -33,6 +33,10 @@ class Registry:
     """
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything; the next question fills the registry again."""
         self._papers: dict[str, Paper] = {}
         self._theorems: dict[str, Theorem] = {}
         self._sources: dict[str, str] = {}
