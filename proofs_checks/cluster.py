@@ -161,8 +161,10 @@ class ClusterExecutor(Executor):
 
     def _settle(self, outer: Future[Result], inner: Future[Any]) -> None:
         with self._lock:
+            if outer not in self._pending:  # given up already
+                return
             self._pending.discard(outer)
-        if outer.done() or not outer.set_running_or_notify_cancel():
+        if not outer.set_running_or_notify_cancel():
             return
         if inner.cancelled():
             outer.set_exception(self._lost())
@@ -205,7 +207,7 @@ class ClusterExecutor(Executor):
             if found:
                 return found
             time.sleep(0.1)
-        raise ClusterError(f"cluster {self.address} has had no worker for {self._patience:g} s; start some and try again")
+        raise ClusterError(f"cluster {self.address} has had no worker for {self._patience:g} s; start some first")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; it goes on for others."""

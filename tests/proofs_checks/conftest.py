@@ -18,7 +18,7 @@ ENVIRONMENT = {
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
 }
 
-SLEEPY = '''
+SLEEPY = """
 import time
 from whp.proofs_checks.engine import Check, Instances, at_most, event
 from whp.theory import Claim, Paper, Slot, Theorem
@@ -26,8 +26,9 @@ from whp.theory import Claim, Paper, Slot, Theorem
 PAPER = Paper("sleepy", "Checks that take their time", ("Nobody",), "nowhere")
 SQUARE = Slot("square", "(x)", "x: float", "its square", ("x",))
 THEOREMS = tuple(
-    Theorem(id=f"sleepy.T{i}", paper=PAPER, title=title, statement=title, claim=Claim("left", "<=", "right"), provenance="prior")
-    for i, title in ((1, "The mean of squares is at least the square of the mean"), (2, "A fair coin is seldom far off"))
+    Theorem(id=f"sleepy.T{i}", paper=PAPER, title=title, statement=title, claim=Claim("left", "<=", "right"),
+            provenance="prior")
+    for i, title in ((1, "The mean of squares is at least the squared mean"), (2, "A fair coin is seldom far off"))
 )
 
 def means(instance, *, square):
@@ -52,7 +53,7 @@ CHECKS = (
     Check(theorem="sleepy.T2", name="off", kind="event", observe=off, cost=20.0,
           instances=Instances("100 throws", examples=lambda: {"100": 100})),
 )
-'''
+"""
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from whp.proofs_checks.engine.registry import checks_of
 
 psutil = pytest.importorskip("psutil", reason="finds the worker processes; comes with the extra cluster")
 
-BUDGET = "x12"
+BUDGET = "x6"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_killed_worker_changes_nothing(seed, sleepy, quiet, whp, tmp_path, eve
     moment = random.Random(seed)
     process = whp(*arguments(sleepy, tmp_path), "--jobs", 2)
     eventually(lambda: psutil.Process(process.pid).children())
-    time.sleep(moment.uniform(0.0, 0.6))
+    time.sleep(moment.uniform(0.0, 0.4))
     victims = psutil.Process(process.pid).children() if process.poll() is None else []
     for victim in victims[:1]:
         victim.send_signal(signal.SIGKILL)
@@ -64,7 +64,7 @@ def test_a_killed_campaign_resumes_and_repeats_nothing(seed, sleepy, quiet, whp,
     moment = random.Random(100 + seed)
     process = whp(*arguments(sleepy, tmp_path), "--jobs", 2)
     eventually(lambda: (tmp_path / "ledger").exists())
-    time.sleep(moment.uniform(0.0, 0.7))
+    time.sleep(moment.uniform(0.0, 0.4))
     workers = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
     process.kill()
     process.communicate()
@@ -83,7 +83,7 @@ def test_a_killed_dask_worker_changes_nothing(seed, sleepy, quiet, whp, tmp_path
     moment = random.Random(200 + seed)
     process = whp(*arguments(sleepy, tmp_path), "--cluster", cluster.address)
     eventually(lambda: (tmp_path / "ledger").exists() and sum(blocks_by_campaign(tmp_path)), 30)
-    time.sleep(moment.uniform(0.0, 0.5))
+    time.sleep(moment.uniform(0.0, 0.3))
     cluster.kill(cluster.workers[0])
     cluster.add_worker()
     output, errors = process.communicate(timeout=60)

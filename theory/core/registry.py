@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -160,13 +161,10 @@ def load_module(name: str) -> ModuleType:
     Raises
     ------
     ValueError
-        If the file does not exist or the name cannot be imported.
+        If the file does not exist, or importing it fails: the message says where.
     """
     if not name.endswith(".py"):
-        try:
-            return importlib.import_module(name)
-        except ImportError as error:
-            raise ValueError(f"cannot import the module {name!r}: {error}") from error
+        return _imported(name, name)
     path = Path(name).resolve()
     if not path.is_file():
         raise ValueError(f"no file {name!r}")
@@ -175,7 +173,19 @@ def load_module(name: str) -> ModuleType:
     existing = sys.modules.get(path.stem)
     if existing is not None and Path(getattr(existing, "__file__", "") or "").resolve() != path:
         raise ValueError(f"{name!r} would be imported as {path.stem!r}, which is another module; rename the file")
-    return importlib.import_module(path.stem)
+    return _imported(path.stem, name)
+
+
+def _imported(module: str, name: str) -> ModuleType:
+    """Import a module; whatever goes wrong is told in one sentence, with the line of the user's file."""
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        at = (error.filename, error.lineno) if isinstance(error, SyntaxError) else (last.filename, last.lineno)
+        where = "" if str(at[0]).startswith("<") else f" ({Path(str(at[0])).name}, line {at[1]})"
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ValueError(f"cannot import {name!r}: {type(error).__name__}: {reason}{where}") from error
 
 
 _REGISTRY = Registry()
