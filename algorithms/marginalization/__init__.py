@@ -7,9 +7,63 @@ from whp.algorithms.marginalization.ancestral_sampling import (
     draw_under_weights,
     draw_with_hamming_weight,
 )
+from whp.algorithms.marginalization.bif import (
+    parse_bif,
+)
 from whp.algorithms.marginalization.boolean_variant import (
     BooleanVariantOracle,
     SignedVariantOracle,
+)
+from whp.algorithms.marginalization.chow_liu import (
+    ChowLiuFit,
+    fit_chow_liu_tree,
+    fit_naive_bayes,
+)
+from whp.algorithms.marginalization.circuit_derivatives import (
+    SingleMarginals,
+    derivative_circuit,
+    gradient_batch,
+    gradient_exact,
+    marginals_exact,
+)
+from whp.algorithms.marginalization.circuit_evaluation import (
+    evaluate_batch,
+    evaluate_exact,
+    evaluate_log_batch,
+)
+from whp.algorithms.marginalization.circuit_oracle import (
+    CircuitOracle,
+    network_oracle,
+)
+from whp.algorithms.marginalization.circuit_properties import (
+    MultilinearityCertificate,
+    certify_multilinear,
+    expand_polynomial,
+    is_decomposable,
+    is_smooth,
+)
+from whp.algorithms.marginalization.circuit_semantics import (
+    CircuitConversion,
+    NotMultilinearError,
+    extension_to_fourier,
+    extension_to_network,
+    fourier_to_extension,
+    generating_to_network,
+    network_to_extension,
+    network_to_generating,
+)
+from whp.algorithms.marginalization.circuit_simplification import (
+    eliminate_dead_gates,
+    fold_constants,
+    share_equal_gates,
+    simplify,
+)
+from whp.algorithms.marginalization.circuits import (
+    ArithmeticCircuit,
+    CircuitBuilder,
+    GateCounts,
+    NodeKind,
+    network_inputs,
 )
 from whp.algorithms.marginalization.cnf_gadget import (
     FormulaOracle,
@@ -23,9 +77,28 @@ from whp.algorithms.marginalization.count_difference import (
 from whp.algorithms.marginalization.cut_witness import (
     CutWitnessOracle,
 )
+from whp.algorithms.marginalization.determinant_circuits import (
+    dpp_circuit,
+    gaussian_elimination_program,
+    samuelson_berkowitz,
+)
 from whp.algorithms.marginalization.determinantal import (
     DPPOracle,
     exact_determinant,
+)
+from whp.algorithms.marginalization.division_removal import (
+    DivisionFreeCircuit,
+    division_free_gate_bound,
+    strassen_divfree,
+)
+from whp.algorithms.marginalization.elimination_orders import (
+    EliminationOrder,
+    TreewidthError,
+    elimination_order,
+)
+from whp.algorithms.marginalization.factored_posteriors import (
+    ConditionalTable,
+    FactoredPosterior,
 )
 from whp.algorithms.marginalization.gauss_sum import (
     GaussSum,
@@ -50,6 +123,22 @@ from whp.algorithms.marginalization.multilinear_extension import (
     ve_from_generating,
     ve_from_multilinear,
 )
+from whp.algorithms.marginalization.network_circuits import (
+    binary_network_circuit,
+    network_circuit,
+)
+from whp.algorithms.marginalization.network_data import (
+    BinaryTable,
+    load_binarised_breast_cancer,
+    load_binarised_digits,
+    load_pgmpy_example,
+)
+from whp.algorithms.marginalization.network_queries import (
+    Explanation,
+    ImpossibleEvidenceError,
+    JointTooLargeError,
+    NetworkEngine,
+)
 from whp.algorithms.marginalization.oracle import (
     FunctionOracle,
     Oracle,
@@ -67,6 +156,18 @@ from whp.algorithms.marginalization.quadratic_form import (
     pm_quadratic,
     quadratic_truth_table,
     restrict_quadratic,
+)
+from whp.algorithms.marginalization.real_ram import (
+    Comparison,
+    NonGenericPathError,
+    NotRealRamError,
+    RealRamTrace,
+    TracedReal,
+    TraceNode,
+    TraceOperation,
+    generic_point,
+    record_path,
+    trace_real_ram,
 )
 from whp.algorithms.marginalization.reductions import (
     conditional_marginal,
@@ -92,59 +193,126 @@ from whp.algorithms.marginalization.truth_table import (
 )
 
 __all__ = [
+    "ArithmeticCircuit",
+    "BinaryTable",
     "BooleanVariantOracle",
+    "ChowLiuFit",
+    "CircuitBuilder",
+    "CircuitConversion",
+    "CircuitOracle",
+    "Comparison",
+    "ConditionalTable",
     "CountDifference",
     "CutWitnessOracle",
     "DPPOracle",
+    "DivisionFreeCircuit",
+    "EliminationOrder",
     "EvenParityOracle",
+    "Explanation",
+    "FactoredPosterior",
     "FormulaOracle",
     "FunctionOracle",
+    "GateCounts",
     "GaussSum",
+    "ImpossibleEvidenceError",
     "InconsistentOracleError",
+    "JointTooLargeError",
+    "MultilinearityCertificate",
+    "NetworkEngine",
+    "NodeKind",
+    "NonGenericPathError",
+    "NotMultilinearError",
+    "NotRealRamError",
     "Oracle",
     "PairLiftOracle",
     "Polynomial",
     "QuadraticFormOracle",
+    "RealRamTrace",
     "Semantics",
     "SignedFunctionError",
     "SignedVariantOracle",
+    "SingleMarginals",
+    "TraceNode",
+    "TraceOperation",
+    "TracedReal",
+    "TreewidthError",
     "TruthTableOracle",
     "UnsupportedQueryError",
     "ZeroWeightError",
     "ancestral_conditionals",
+    "binary_network_circuit",
+    "certify_multilinear",
     "conditional_marginal",
     "convert_coefficients",
     "count_from_pm",
     "cut_distribution_from_hm",
     "cut_distribution_from_vm",
+    "derivative_circuit",
     "difference_of_counts",
+    "division_free_gate_bound",
+    "dpp_circuit",
     "draw",
     "draw_under_weights",
     "draw_with_hamming_weight",
+    "eliminate_dead_gates",
+    "elimination_order",
     "ev_from_pm",
+    "evaluate_batch",
+    "evaluate_exact",
+    "evaluate_log_batch",
     "evaluate_multilinear",
     "exact_determinant",
+    "expand_polynomial",
+    "extension_to_fourier",
+    "extension_to_network",
+    "fit_chow_liu_tree",
+    "fit_naive_bayes",
+    "fold_constants",
     "formula_truth_table",
     "fourier_coefficients",
+    "fourier_to_extension",
     "gauss_sum",
+    "gaussian_elimination_program",
     "generating_coefficients",
+    "generating_to_network",
+    "generic_point",
+    "gradient_batch",
+    "gradient_exact",
     "hamming_sums_by_enumeration",
     "hm_from_multilinear",
     "hm_from_vm",
     "hm_from_vm_on_stars",
     "interpolate",
     "interpolate_at_zero",
+    "is_decomposable",
+    "is_smooth",
     "likelihood_coefficients",
+    "load_binarised_breast_cancer",
+    "load_binarised_digits",
+    "load_pgmpy_example",
+    "marginals_exact",
     "model_count_from_pm",
+    "network_circuit",
+    "network_inputs",
+    "network_oracle",
+    "network_to_extension",
+    "network_to_generating",
+    "parse_bif",
     "pm_even_parity",
     "pm_from_hm",
     "pm_from_multilinear",
     "pm_from_vm",
     "pm_quadratic",
     "quadratic_truth_table",
+    "record_path",
     "require_distinct_nodes",
     "restrict_quadratic",
+    "samuelson_berkowitz",
+    "share_equal_gates",
+    "simplify",
     "solve_moments",
+    "strassen_divfree",
+    "trace_real_ram",
     "values_from_fourier",
     "values_from_likelihood",
     "ve_from_fourier",

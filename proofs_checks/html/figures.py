@@ -83,8 +83,11 @@ def _canvas(height: float, left: float = 8, bottom: float = 34, top: float = 6) 
     return figure, axes
 
 
-def slack_histogram(histogram: SlackHistogram, clause: str) -> Markup:
-    """Draw how far below its bound a claim stayed, in bins of relative slack; violations are hatched."""
+def slack_histogram(histogram: SlackHistogram, clause: str, violated: bool) -> Markup:
+    """Draw how far below its bound a claim stayed, in bins of relative slack.
+
+    What lies below zero is hatched where the check found violations; else it is within the rounding model, and grey.
+    """
     bins = dict(histogram.counts)
     low, high = min(bins), max(bins)
     low, high = min(low, 0) if low <= 0 else low - 1, max(high, 0) if high >= 0 else high + 1
@@ -95,9 +98,8 @@ def slack_histogram(histogram: SlackHistogram, clause: str) -> Markup:
     edges = np.append(positions, high + 1) - 0.5
     axes.stairs(np.where(positions >= 0, counts, 0), edges, fill=True, color=DATA, linewidth=0)
     if low < 0:
-        axes.stairs(
-            np.where(positions < 0, counts, 0), edges, fill=True, facecolor="none", edgecolor=ALARM, hatch="////"
-        )
+        style = {"facecolor": "none", "edgecolor": ALARM, "hatch": "////"} if violated else {"color": MUTED, "lw": 0}
+        axes.stairs(np.where(positions < 0, counts, 0), edges, fill=True, **style)
     if low <= 0 <= high:
         axes.axvline(-0.5, color=CLAIM, linewidth=1.2, linestyle=(0, (4, 3)))
     ticks, labels = _bin_ticks(low, high)

@@ -19,8 +19,13 @@ _LETTERS = {
     "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
-# an index is braced, or one letter or number that ends there; what applies a function, as 2^s(q), is left alone
-_INDEX = re.compile(r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,40})\}|(-?(?:[^\W\d_]|\d+))(?![\w(]))")
+# an index is braced, |x|, one letter or number that ends there, or two letters on a single one (y_ij); what applies a
+# function, as 2^s(q), is left alone
+_INDEX = re.compile(
+    r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,60})\}|(\|\w\||-?(?:[^\W\d_]|\d+|(?<=\b\w_)[^\W\d_]{2})(?![\w(])))"
+)
+_VARIABLE = re.compile(r"<[^>]*>|&\w+;| a |(?<!\w)(?P<letter>[^\W\d_])(?!\w)")
+_GAP = '<mspace width="0.32em"></mspace>'  # text counts as space, so that the relation beside it would lose its own
 _DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
 
 
@@ -43,13 +48,17 @@ def claim_markup(claim: Claim) -> Markup:
     True
     """
     right = _words(claim.right) if isinstance(claim.right, str) else _formula(claim.right)
-    relation = f'<mo lspace="0.35em" rspace="0.35em">{_RELATIONS[claim.relation]}</mo>'
+    relation = f'{_GAP}<mo lspace="0" rspace="0">{_RELATIONS[claim.relation]}</mo>{_GAP}'
     return Markup(f'<math display="block"><mrow>{_words(claim.left)}{relation}{right}</mrow></math>')
 
 
 def _words(text: str) -> str:
-    # not mtext, which counts as space, so that the relation would lose its own
-    return f"<mi><span>{mathematical(text)}</span></mi>"
+    """Text inside a formula; letters that stand alone are variables."""
+    return f"<mtext><span>{_VARIABLE.sub(_slanted, mathematical(text))}</span></mtext>"
+
+
+def _slanted(found: re.Match[str]) -> str:
+    return f"<i>{found['letter']}</i>" if found["letter"] else found[0]
 
 
 def mathematical(text: str) -> Markup:
@@ -59,6 +68,8 @@ def mathematical(text: str) -> Markup:
     --------
     >>> str(mathematical("|x_i| <= delta^2"))
     '|x<sub>i</sub>| ≤ δ<sup>2</sup>'
+    >>> str(mathematical("(-1)^{y_ij + 1} t^|x|, 2^s(q), n_items"))
+    '(-1)<sup>y<sub>ij</sub> + 1</sup> t<sup>|x|</sup>, 2^s(q), n_items'
     """
     text = _GREEK.sub(lambda found: _LETTERS[found[0]], typographic(text)).replace(" - ", " − ")
     text = text.replace("sqrt(", "√(")
@@ -68,7 +79,7 @@ def mathematical(text: str) -> Markup:
 
 def _shifted(found: re.Match[str]) -> str:
     tag = "sub" if found[1] == "_" else "sup"
-    return f"<{tag}>{found[2] or found[3]}</{tag}>"
+    return f"<{tag}>{_INDEX.sub(_shifted, found[2] or found[3])}</{tag}>"
 
 
 def typographic(text: str) -> str:

@@ -75,6 +75,7 @@ def write_report(result: Report, paths: Mapping[str, Path], path: Path, mutants:
             result=result,
             counts=result.counts,
             views=ordered,
+            ids={v.theorem.id for v in ordered},
             papers=papers,
             tally=tally(ordered),
             mutants=mutants,

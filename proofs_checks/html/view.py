@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from whp.proofs_checks.engine.decide import refuted_keys, smallest_violation
-from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, Recipe
+from whp.proofs_checks.engine.evidence import ClauseRecord, Encoded, Evidence, Location, Recipe
 from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 from whp.proofs_checks.engine.mutants import MutantReport, MutantsReport
 from whp.proofs_checks.engine.observation import Entry
@@ -25,6 +25,7 @@ from whp.proofs_checks.html.sides import both_sides, bound_at
 from whp.theory.core import Bound, Theorem
 from whp.theory.core.registry import load_papers
 
+_SILENT = (Kind.UNAVAILABLE, Kind.NOT_APPLICABLE)
 _CHEAP = 20.0  # checks up to this cost are run again on their tightest instance, to print both sides
 
 
@@ -67,10 +68,10 @@ class ClauseView:
         Smallest slack.
     ratio : float, optional
         Highest ratio of left to right side.
-    exact : bool
-        Whether the slack is zero on every instance.
     figure : Markup
-        Histogram; empty when there is nothing to see.
+        Histogram of the relative slack.
+    below : str
+        What bars below zero mean, if there are any.
     tightest : Shown, optional
         The instance closest to the bound.
     entry : Entry, optional
@@ -83,8 +84,8 @@ class ClauseView:
     instances: int
     worst: object
     ratio: float | None
-    exact: bool
     figure: Markup
+    below: str
     tightest: Shown | None
     entry: Entry | None
     bound: float | None
@@ -104,10 +105,11 @@ class RateView:
 
 @dataclass(frozen=True)
 class CheckView:
-    """One check as laid out."""
+    """One check as laid out; clauses that were equalities everywhere are told together, by number of instances."""
 
     report: CheckReport
     phases: tuple[tuple[str, object], ...]
+    exact: tuple[tuple[int, tuple[str, ...]], ...]
     clauses: tuple[ClauseView, ...]
     intervals: tuple[IntervalRow, ...]
     figure: Markup
@@ -186,7 +188,12 @@ def _check_view(
     return CheckView(
         report=c,
         phases=tuple(evidence.phases.items()),
-        clauses=tuple(_clause_view(name, c, evidence, bound, result.seed) for name in evidence.clauses),
+        exact=_exact(evidence),
+        clauses=tuple(
+            _clause_view(name, c, evidence, bound, result.seed)
+            for name, record in evidence.clauses.items()
+            if not _is_exact(record)
+        ),
         intervals=rows,
         figure=figures.intervals(rows) if rows else Markup(""),
         rates=_rate_views(c, evidence),
@@ -198,12 +205,25 @@ def _check_view(
     )
 
 
+def _is_exact(record: ClauseRecord) -> bool:
+    """Whether the slack is zero wherever it was looked at."""
+    return {number for number, _ in record.relative_slack.counts} <= {0}
+
+
+def _exact(evidence: Evidence) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Names of the exact clauses by number of instances."""
+    found: dict[int, list[str]] = {}
+    for name, record in evidence.clauses.items():
+        if _is_exact(record) and record.relative_slack.total:
+            found.setdefault(record.relative_slack.total, []).append(name)
+    return tuple((instances, tuple(names)) for instances, names in found.items())
+
+
 def _clause_view(name: str, c: CheckReport, evidence: Evidence, bound: Bound | None, seed: int) -> ClauseView:
     record = evidence.clauses[name]
     histogram: SlackHistogram = record.relative_slack
-    exact = all(number == 0 for number, _ in histogram.counts)
     tight, shown, entry, value = record.tightness, None, None, None
-    if tight is not None and tight.instance is not None and not exact:
+    if tight is not None and tight.instance is not None:
         shown = show_encoded(tight.instance)
         entry, value = _at_tightest(name, c, tight.instance, tight.location, bound, seed)
     return ClauseView(
@@ -211,12 +231,20 @@ def _clause_view(name: str, c: CheckReport, evidence: Evidence, bound: Bound | N
         histogram.total,
         None if record.worst_slack is None else record.worst_slack.value,
         None if tight is None else float(tight.value),
-        exact,
-        Markup("") if exact or not histogram.counts else figures.slack_histogram(histogram, name),
+        figures.slack_histogram(histogram, name, evidence.total.violations > 0),
+        _below_zero(histogram, evidence),
         shown,
         entry,
         value,
     )
+
+
+def _below_zero(histogram: SlackHistogram, evidence: Evidence) -> str:
+    if all(number >= 0 for number, _ in histogram.counts):
+        return ""
+    if evidence.total.violations:
+        return "Below zero, hatched, the clause fails as computed."
+    return "Below zero, grey, it fails as computed by less than the rounding model allows."
 
 
 def _at_tightest(
@@ -311,5 +339,6 @@ def _where(location: Location) -> str:
 
 
 def tally(views: Sequence[TheoremView]) -> list[tuple[Kind, int]]:
-    """Count verdicts, in the order of alarm."""
-    return [(kind, n) for kind in Kind if (n := sum(v.shown.kind is kind for v in views))]
+    """Count verdicts: those that say something first, in the order of alarm."""
+    order = sorted(Kind, key=lambda kind: (kind in _SILENT, kind.alarm))
+    return [(kind, n) for kind in order if (n := sum(v.shown.kind is kind for v in views))]

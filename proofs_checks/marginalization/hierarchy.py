@@ -182,7 +182,7 @@ CHECKS = (
             Mutant("weights (1,1) at evidence", "PM from VM", {"pm_from_vm": _ignoring_evidence}),
             Mutant("evidence complemented", "PM from VM", {"pm_from_vm": _complemented_evidence}),
         ),
-        cost=1,
+        cost=2,
     ),
     Check(
         theorem="marginalization.T1",
@@ -195,7 +195,7 @@ CHECKS = (
             Mutant("sum over k < n", "PM from HM", {"pm_from_hm": _without_full_weight}),
             Mutant("evidence ones do not count towards k", "PM from HM", {"pm_from_hm": _only_star_weights}),
         ),
-        cost=1,
+        cost=2,
     ),
     Check(
         theorem="marginalization.T1",
@@ -235,5 +235,6 @@ CHECKS = (
             Mutant("value of the complement", "EV from PM", {"ev_from_pm": _value_of_the_complement}),
             Mutant("a variable summed out", "EV from PM", {"ev_from_pm": _value_with_a_star}),
         ),
+        cost=2,
     ),
 )

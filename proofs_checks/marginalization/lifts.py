@@ -323,7 +323,7 @@ CHECKS = (
             Mutant("full count", "models", {"model_count_from_pm": _full_count}),
             Mutant("no complement", "full count", observe=formula_without_complement),
         ),
-        cost=1,
+        cost=2,
     ),
     Check(
         theorem="marginalization.T6c",
@@ -340,6 +340,6 @@ CHECKS = (
             Mutant("denominators forgotten", "N", {"difference_of_counts": _without_denominators}),
             Mutant("signs of the weights ignored", "N", {"difference_of_counts": _signs_of_values_only}),
         ),
-        cost=1,
+        cost=2,
     ),
 )

@@ -205,7 +205,7 @@ CHECKS = (
             Mutant("1/2 also at evidence", "grid", observe=grid_identity_with_halves_at_evidence),
             Mutant("x² in place of x", "grid", {"multilinear_extension": _squares_for_variables}),
         ),
-        cost=1,
+        cost=2,
     ),
     Check(
         theorem="marginalization.T2",

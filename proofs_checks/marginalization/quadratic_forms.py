@@ -307,6 +307,7 @@ CHECKS = (
             ),
             Mutant("squares dropped", "value at 1", {"quadratic_form_from_terms": _dropping_squares}),
         ),
+        cost=2,
     ),
     Check(
         theorem="marginalization.T5a",
@@ -357,6 +358,6 @@ CHECKS = (
             Mutant("no linear term in the formula", "residue mod 4", observe=congruence_without_linear_term),
             Mutant("modulus 8", "residue mod 4", observe=congruence_mod_eight),
         ),
-        cost=1,
+        cost=2,
     ),
 )

@@ -200,7 +200,7 @@ CHECKS = (
             Mutant("joint ratios", "probability", {"ancestral_conditionals": _joint_ratios}),
             Mutant("independent marginals", "probability", {"ancestral_conditionals": _independent_marginals}),
         ),
-        cost=8,
+        cost=20,
     ),
     Check(
         theorem="marginalization.T9",
@@ -213,7 +213,7 @@ CHECKS = (
             Mutant("signed functions accepted", "signed function refused", {"draw": _draw_unless_the_total_is_zero}),
             Mutant("zero functions accepted", "zero function refused", {"draw": _draw_unless_signed}),
         ),
-        cost=4,
+        cost=2,
     ),
     Check(
         theorem="marginalization.T9",
@@ -229,6 +229,6 @@ CHECKS = (
             Mutant("uniform draws", "frequency", {"draw": _draw_uniformly}),
         ),
         tighten=with_mean_multiplied,
-        cost=2,
+        cost=3,
     ),
 )

@@ -160,6 +160,13 @@ def test_a_bound_is_typeset_and_its_value_stands_beside_the_measurement(textbook
     assert "would refute" in hoeffding
 
 
+def test_what_lies_below_zero_is_called_broken_only_where_a_violation_was_found(outcomes: Written) -> None:
+    sections = Page.read(outcomes.text).texts
+    assert "fails as computed by less than the rounding model allows" in sections["report_examples.rounding"]
+    assert "hatched, the clause fails as computed" in sections["report_examples.refuted"]
+    assert "Below zero" not in sections["report_examples.corrected"]
+
+
 def test_every_mutant_is_told_with_its_fate(textbook: Written, outcomes: Written) -> None:
     text = Page.read(textbook.text).texts
     assert "Mutants: 3 of 3 caught" in text["perceptron.T1"] and "wrong sign" in text["perceptron.T1"]

@@ -206,6 +206,7 @@ THEOREMS = (
         provenance="derived",
         reading=_ABSTRACT + "That efficient real-RAM virtual-evidence marginalization implies small circuits is the"
         " paper's; the constants and this proof were worked out here.",
+        expected="proved",
         not_claimed="the same for Turing machines, for monotone circuits, or for finding circuits from data",
     ),
     _theorem(
@@ -216,6 +217,7 @@ THEOREMS = (
         Claim("backward operations", "<=", BACKWARD_OPERATIONS),
         provenance="prior",
         reading="Baur and Strassen (1983); Darwiche (2003).",
+        expected="proved",
     ),
     _theorem(
         "T9",
