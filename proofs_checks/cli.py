@@ -6,6 +6,8 @@ Nothing heavy is imported before a command needs it: a person waits for ``whp --
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,12 +60,13 @@ def _errors() -> Iterator[None]:
 
 
 def _load(modules: list[str] | None) -> tuple[str, ...]:
+    from whp.proofs_checks.engine.registry import leave_out_broken
     from whp.theory.core.registry import load_papers
 
+    for source, reason in leave_out_broken().items():
+        typer.echo(f"whp: the installed theorems of {source!r} are left out: {reason}", err=True)
     for name in modules or []:
         load_papers().add_module(name)
-    for name, reason in load_papers().broken.items():
-        typer.echo(f"whp: the package behind entry point {name!r} is left out: {reason}", err=True)
     return tuple(modules or [])
 
 
@@ -139,7 +142,9 @@ def _theorem_json(t: Any) -> dict[str, Any]:
 @app.command()
 def verify(
     patterns: Patterns = None,
-    subject: Annotated[list[str] | None, typer.Option(help="slot=module:function or slot=file.py:function.")] = None,
+    subject: Annotated[
+        list[str] | None, typer.Option(help="slot=module:function, slot=file.py:function or slot=exec:PROGRAM.")
+    ] = None,
     budget: BudgetOption = "standard",
     seed: Seed = 0,
     jobs: Jobs = 0,
@@ -205,8 +210,6 @@ def verify(
 
 
 def _jobs(jobs: int) -> int:
-    import os
-
     return jobs or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
@@ -227,7 +230,7 @@ def _slots(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, separator, reference = text.partition("=")
         if not separator or ":" not in reference:
-            raise ValueError(f"--subject is written slot=module:function, got {text!r}")
+            raise ValueError(f"--subject is written slot=module:function or slot=exec:PROGRAM, got {text!r}")
         slots[name] = reference
     return slots
 
@@ -463,7 +466,9 @@ def new(
 
 
 def main() -> None:
-    """Entry point of ``whp``."""
+    """Entry point of ``whp``; modules in the present folder can be named, as with ``python -m``."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     app()
 
 

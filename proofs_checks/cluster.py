@@ -27,6 +27,7 @@ from typing import Any
 
 from whp.proofs_checks.engine.blocks import Block, forget_modules
 from whp.proofs_checks.engine.environment import fingerprint
+from whp.proofs_checks.engine.programs import PREFIX
 from whp.proofs_checks.engine.scheduling import Result, WorkerKilledError, run_shard
 from whp.theory.core.registry import load_module
 
@@ -123,7 +124,7 @@ class ClusterExecutor(Executor):
         patience: float = _JOIN_SECONDS,
     ) -> None:
         self.address, self._patience = address, patience
-        self._luggage = pack([*modules, *(r.rpartition(":")[0] for r in (subjects or {}).values())])
+        self._luggage = pack([*modules, *_subject_modules(subjects or {})])
         self._client = _connect(address)
         self._executor = self._client.get_executor(pure=False, retries=0)
         self._pending: set[Future[Result]] = set()
@@ -261,9 +262,16 @@ def _module_name(reference: str) -> str:
     return Path(reference).stem if reference.endswith(".py") else reference
 
 
+def _subject_modules(subjects: Mapping[str, str]) -> list[str]:
+    """Modules of subjects; programs are for the workers to have."""
+    return [r.rpartition(":")[0] for r in subjects.values() if not r.startswith(PREFIX)]
+
+
 def _subject_name(reference: Any) -> Any:
     if not isinstance(reference, str):
         raise ValueError(f"a subject must be importable as module:function to run on a cluster, got {reference!r}")
+    if reference.startswith(PREFIX):
+        return reference
     module, _, attribute = reference.rpartition(":")
     return f"{_module_name(module)}:{attribute}"
 

@@ -21,7 +21,7 @@ from whp.proofs_checks.engine.budget import BLOCK, Budget
 from whp.proofs_checks.engine.check import Check, Mutant, Vectorised, keyword_names
 from whp.proofs_checks.engine.environment import single_thread
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, EvidenceBuilder, Location, materialise
-from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
+from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure, SubjectHung
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
 from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, run_once
 from whp.proofs_checks.engine.registry import find_check, forget_checks
@@ -325,7 +325,10 @@ class _Run:
         return stream(self.block.seed, *self.block.stream_names, index)
 
     def _observe_here(self, instance: Any, index: int) -> Outcome:
-        return run_once(self.form.variant, instance, self.subjects, self._rng(index))
+        outcome = run_once(self.form.variant, instance, self.subjects, self._rng(index))
+        if outcome.failure is not None and outcome.failure.kind == SubjectHung.__name__:  # a program with its own limit
+            self._ended += 1
+        return outcome
 
     def _observe(self, instance: Any, index: int) -> Outcome:
         if self._isolated is None:

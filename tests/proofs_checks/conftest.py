@@ -114,10 +114,11 @@ def whp(tmp_path):
     """Start the command line in a process of its own, with a ledger and evidence in the test's folder."""
     started = []
 
-    def start(*arguments: object) -> "subprocess.Popen[str]":
+    def start(*arguments: object, path: Path | None = None) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "whp.proofs_checks.cli", *map(str, arguments)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-        process = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, text=True, **pipes)
+        more = {} if path is None else {"PYTHONPATH": os.pathsep.join([str(path), ENVIRONMENT["PYTHONPATH"]])}
+        process = subprocess.Popen(command, cwd=tmp_path, env={**ENVIRONMENT, **more}, text=True, **pipes)
         started.append(process)
         return process
 

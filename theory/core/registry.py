@@ -106,6 +106,12 @@ class Registry:
         loaded = load_module(module) if isinstance(module, str) else module
         return self._state(loaded, loaded.__name__)
 
+    def leave_out(self, slug: str, reason: str) -> None:
+        """Drop a paper of an outside source that turned out broken, and note why."""
+        self.broken[self._sources.pop(slug)] = reason
+        del self._papers[slug]
+        self._theorems = {id: t for id, t in self._theorems.items() if t.paper.slug != slug}
+
     def _load(self) -> None:
         if self._loaded:
             return
@@ -118,7 +124,7 @@ class Registry:
             try:
                 self._state(entry.load(), entry.value)
             except Exception as error:
-                self.broken[entry.name] = f"{type(error).__name__}: {error}"
+                self.broken[entry.value] = f"{type(error).__name__}: {error}"
 
     def _load_paper(self, slug: str) -> None:
         name = f"whp.theory.{slug}"
@@ -137,10 +143,11 @@ class Registry:
                 raise TypeError(f"THEOREMS of {source} must hold Theorem objects, got {t!r}")
             if t.paper.slug != paper.slug:
                 raise ValueError(f"{source} states {t.id}, which belongs to another paper than {paper.slug!r}")
-            if t.id in self._theorems and self._theorems[t.id] is not t and self._sources[paper.slug] != source:
-                raise ValueError(f"{source} states {t.id}, which {self._sources[paper.slug]} already states")
         if len({t.id for t in chosen}) != len(chosen):
             raise ValueError(f"{source} states an id twice")
+        taken = self._sources.get(paper.slug, source)
+        if taken != source:
+            raise ValueError(f"{source} states theorems of the paper {paper.slug!r}, which {taken} already states")
         self._papers[paper.slug] = paper
         self._sources[paper.slug] = source
         self._theorems.update((t.id, t) for t in chosen)
