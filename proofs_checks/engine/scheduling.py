@@ -6,7 +6,6 @@ number of workers nor their speed changes a verdict or a byte of evidence.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,6 @@ from whp.proofs_checks.engine.statistics.levels import BlockPrefix
 _STRIKES = 2  # a block that was running in this many broken pools is run alone, and then quarantined
 _LARGEST_SHARD = 256  # blocks
 _AHEAD = 4096  # blocks of one run whose evidence may wait for an earlier block: bounds the memory
-_ONE_AT_A_TIME = threading.Lock()  # limits of threads and hypothesis's stream belong to the whole process
 
 
 class WorkerKilledError(Exception):
@@ -71,6 +69,7 @@ class Run:
 
 
 Progress = Callable[[Run, Evidence | None], None]
+"""Called with each run before it starts (without evidence), then with the evidence of each of its blocks."""
 
 
 class Store(Protocol):
@@ -93,6 +92,12 @@ class Desk:
     store: Store | None = None
     resume: bool = False
     progress: Progress | None = None
+
+    def announce(self, runs: Sequence[Run]) -> None:
+        """Show what is going to be run."""
+        for run in runs:
+            if self.progress is not None:
+                self.progress(run, None)
 
     def known(self, run: Run, index: int) -> bool:
         """Take a block's evidence from the store; false when it must be run."""
@@ -120,6 +125,7 @@ class Desk:
 def run_here(runs: Sequence[Run], desk: Desk | None = None) -> None:
     """Run every block in this process, one after another."""
     desk = desk or Desk()
+    desk.announce(runs)
     for run in runs:
         while not run.finished:
             if not desk.known(run, run.next):
@@ -136,13 +142,9 @@ class Shard:
 
 
 def run_shard(blocks: Sequence[Block], subjects: Mapping[str, Any] | None) -> tuple[list[Evidence], float]:
-    """Run blocks one after another; returns their evidence and how many seconds they took.
-
-    Blocks of other threads of this process wait meanwhile.
-    """
-    with _ONE_AT_A_TIME:
-        began = time.perf_counter()
-        return [run_block(b, subjects) for b in blocks], time.perf_counter() - began
+    """Run blocks one after another; returns their evidence and how many seconds they took."""
+    began = time.perf_counter()
+    return [run_block(b, subjects) for b in blocks], time.perf_counter() - began
 
 
 Result = tuple[list[Evidence], float]
@@ -174,6 +176,7 @@ class Pool:
     def run(self, runs: Sequence[Run], desk: Desk | None = None) -> None:
         """Run every block that is needed to decide or complete each run."""
         self._desk = desk or Desk()
+        self._desk.announce(runs)
         queue = deque(r for r in runs if not r.finished)
         while queue or self._futures or self._again or self._suspects:
             self._fill(queue)
@@ -264,7 +267,8 @@ class Pool:
         self._arrived(shard, result)
         if run.finished:
             for waiting in [f for f, s in self._futures.items() if s.run is run]:
-                waiting.cancel()
+                if waiting.cancel():
+                    del self._futures[waiting]
         return None
 
     def _arrived(self, shard: Shard, result: Result) -> None:

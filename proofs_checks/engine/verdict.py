@@ -80,9 +80,10 @@ def worst(verdicts: Iterable[Verdict], nothing: str) -> Verdict:
     alarming = max(chosen, key=lambda v: v.kind.alarm)
     if len(chosen) == 1 or alarming.kind not in PASSES:
         return alarming
-    same = [v for v in chosen if v.kind is alarming.kind]
-    scope = "; ".join(dict.fromkeys(v.scope for v in same if v.scope))
-    return Verdict(alarming.kind, _together(same), scope, alarming.details)
+    passed = [v for v in chosen if v.passed]
+    scope = "; ".join(dict.fromkeys(v.scope for v in passed if v.scope))
+    texts = [_together([v for v in passed if v.kind is kind]) for kind in Kind if any(v.kind is kind for v in passed)]
+    return Verdict(alarming.kind, "; ".join(texts), scope, alarming.details)
 
 
 def _together(verdicts: list[Verdict]) -> str:

@@ -42,13 +42,19 @@ class Registry:
         self._theorems: dict[str, Theorem] = {}
         self._sources: dict[str, str] = {}
         self._loaded = False
-        self.broken: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
 
     @property
     def sources(self) -> dict[str, str]:
         """Name of the module that stated each paper, by slug; checks are looked for beside it."""
         self._load()
         return dict(self._sources)
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why each installed package that could not be read was left out, by module."""
+        self._load()
+        return dict(self._broken)
 
     def papers(self) -> tuple[Paper, ...]:
         """Every paper, by slug."""
@@ -103,28 +109,29 @@ class Registry:
         ValueError
             If the module lacks ``PAPER`` or ``THEOREMS``, or states an id that is taken.
         """
+        self._load()  # so that nobody takes the name of a paper that is here
         loaded = load_module(module) if isinstance(module, str) else module
         return self._state(loaded, loaded.__name__)
 
     def leave_out(self, slug: str, reason: str) -> None:
         """Drop a paper of an outside source that turned out broken, and note why."""
-        self.broken[self._sources.pop(slug)] = reason
+        self._broken[self._sources.pop(slug)] = reason
         del self._papers[slug]
         self._theorems = {id: t for id, t in self._theorems.items() if t.paper.slug != slug}
 
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
         package = importlib.import_module("whp.theory")
         for found in pkgutil.iter_modules(package.__path__):
             if found.name not in _NOT_PAPERS and not found.name.startswith("_"):
                 self._load_paper(found.name)
+        self._loaded = True  # not before: a paper that cannot be imported is no reason to go on without the rest
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda e: e.name):
             try:
                 self._state(entry.load(), entry.value)
             except Exception as error:
-                self.broken[entry.value] = f"{type(error).__name__}: {error}"
+                self._broken[entry.value] = f"{type(error).__name__}: {error}"
 
     def _load_paper(self, slug: str) -> None:
         name = f"whp.theory.{slug}"
@@ -138,6 +145,8 @@ class Registry:
         if not isinstance(paper, Paper) or stated is None:
             raise ValueError(f"module {source} must define PAPER (a Paper) and THEOREMS (a sequence of Theorem)")
         chosen = tuple(stated)
+        if self._sources.get(paper.slug, source) != source:
+            raise ValueError(f"{source} states paper {paper.slug!r}, which {self._sources[paper.slug]} already states")
         for t in chosen:
             if not isinstance(t, Theorem):
                 raise TypeError(f"THEOREMS of {source} must hold Theorem objects, got {t!r}")

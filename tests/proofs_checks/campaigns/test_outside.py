@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-TEXTBOOK = Path(__file__).parents[2] / "examples" / "textbook"
+TEXTBOOK = Path(__file__).parents[3] / "examples" / "textbook"
 MINE = ("hoeffding.T1", "perceptron.T1", "ucb1.T1")
 
 

@@ -16,7 +16,7 @@ from whp.proofs_checks.engine.ledger import Ledger
 from whp.proofs_checks.engine.programs import Program
 from whp.proofs_checks.engine.subjects import resolve
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "json_subject"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "json_subject"
 PYTHON = f"{sys.executable} -u"
 perl = pytest.mark.skipif(
     not shutil.which("perl") or os.system("perl -MJSON::PP -e1 2>/dev/null") != 0, reason="needs perl with JSON::PP"
