@@ -21,6 +21,7 @@ from whp.algorithms.prompt_perturbation.bucketised_mechanism import (
     BucketisedDistribution,
     bucketised_mechanism,
     equal_frequency_mechanism,
+    mechanism_over_buckets,
 )
 from whp.algorithms.prompt_perturbation.custext import custext_groups, custext_mechanism
 from whp.algorithms.prompt_perturbation.exact_audit import (
@@ -141,6 +142,7 @@ __all__ = [
     "load_english_word_counts",
     "masked_token_attack",
     "mean_sensitivity",
+    "mechanism_over_buckets",
     "nearest_neighbour_attack",
     "nearest_neighbour_success",
     "pairwise_losses",

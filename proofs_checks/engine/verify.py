@@ -122,7 +122,7 @@ def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
                 f"subject {name!r} must be importable as module:function to run on several processes; "
                 "run with jobs=1 or move it into a module"
             )
-        ready[name] = reference if distributed else found
+        ready[name] = reference if distributed or isinstance(value, str) else found
     return ready
 
 
