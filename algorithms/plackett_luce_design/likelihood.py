@@ -58,7 +58,8 @@ class LuceStages:
         else:
             log_totals = np.logaddexp.accumulate(shown[:, ::-1], axis=1)[:, ::-1]
             self._w, self._inverse = None, np.zeros(0)
-        self._shown, self._log_totals = shown, log_totals
+        self._shown: Array = shown
+        self._log_totals: Array = np.asarray(log_totals)
         if self._padded:
             chosen = self._stage_weight > 0
             difference = np.zeros_like(shown)
@@ -72,7 +73,7 @@ class LuceStages:
         scaled = self._stage_weight if stage_values is None else self._stage_weight * stage_values
         if self._w is not None:
             return np.asarray(self._w * (scaled * self._inverse).cumsum(axis=1))
-        result = np.zeros_like(self._shown)
+        result: Array = np.zeros_like(self._shown)
         for k in range(int(self.rankings.n_stages.max())):
             gap = self._shown[:, k:] - self._log_totals[:, k : k + 1]
             result[:, k:] += scaled[:, k : k + 1] * np.exp(np.minimum(gap, 0.0))
@@ -83,18 +84,19 @@ class LuceStages:
         if self._w is not None:
             sums = (self._w * shown_values)[:, ::-1].cumsum(axis=1)[:, ::-1]
             return np.asarray(sums * self._inverse)
-        means = np.zeros_like(self._shown)
+        means: Array = np.zeros_like(self._shown)
         for k in range(int(self.rankings.n_stages.max())):
             gap = self._shown[:, k:] - self._log_totals[:, k : k + 1]
             means[:, k] = (np.exp(np.minimum(gap, 0.0)) * shown_values[:, k:]).sum(axis=1)
         return means
 
     def _scatter(self, per_shown: Array) -> Array:
+        index, values = self._index, per_shown
         if self._padded:
-            return np.bincount(
-                self._index[self._real], weights=per_shown[self._real], minlength=self.rankings.n_items
-            )
-        return np.bincount(self._index.ravel(), weights=per_shown.ravel(), minlength=self.rankings.n_items)
+            index, values = index[self._real], values[self._real]
+        return np.asarray(
+            np.bincount(index.ravel(), weights=values.ravel(), minlength=self.rankings.n_items), dtype=float
+        )
 
     def gradient(self) -> Array:
         """Gradient of the negative log-likelihood in the utilities, shape ``(n_items,)``; sums to zero."""

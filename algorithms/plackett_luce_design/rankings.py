@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -185,7 +186,7 @@ class Rankings:
 def _pack(rankings: Iterable[Sequence[int]] | ArrayLike) -> tuple[IntArray, IntArray]:
     if isinstance(rankings, np.ndarray) and rankings.ndim == 2:
         return rankings, np.full(len(rankings), rankings.shape[1])
-    rows = [list(r) for r in rankings]  # type: ignore[union-attr]
+    rows = [list(r) for r in cast(Iterable[Sequence[int]], rankings)]
     if not rows:
         raise ValueError("rankings must hold at least one ranking, got none")
     lengths = np.array([len(r) for r in rows])
