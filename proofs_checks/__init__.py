@@ -1,1 +1,1 @@
-"""whp.proofs_checks."""
+"""Checks and proofs that bind theorems to algorithms, and the engine that decides them."""

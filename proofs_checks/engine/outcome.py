@@ -1,0 +1,222 @@
+"""One check on one instance: run, watched, and re-decided exactly where floats cannot be trusted."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import PurePath
+from typing import Any, Literal
+
+import numpy as np
+
+from whp.proofs_checks.engine.check import Check, Generic, OutputAsData, keyword_names
+from whp.proofs_checks.engine.exact import exactify
+from whp.proofs_checks.engine.observation import (
+    Clause,
+    Entry,
+    Event,
+    NotANumberError,
+    Observation,
+    Sample,
+    Slack,
+    worst_entry,
+)
+from whp.proofs_checks.engine.subjects import Replayed, SubjectError, guard
+from whp.theory.core import Theorem
+from whp.theory.core.mathematics import FlintMathematics
+
+_KEPT_FRAMES, _KEPT_LETTERS = 5, 2000
+
+Status = Literal["kept", "violated", "inside rounding", "vacuous", "error"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an observation could not be made, and whose fault it is; free of paths and addresses."""
+
+    kind: str
+    message: str
+    trace: str
+    of_subject: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of a check on one instance showed.
+
+    ``entries`` holds the worst entry of each clause of a slack; empty for other observations.
+    """
+
+    status: Status
+    observation: Observation | None = None
+    entries: tuple[Entry, ...] = ()
+    failure: Failure | None = None
+    redecided: bool = False
+
+    @property
+    def worst(self) -> Entry | None:
+        """The violated entry that fails by most, or else the one closest to failing."""
+        return min(self.entries, key=lambda e: (not e.violated, not e.inside_rounding, e.slack), default=None)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A check as it is run: with its own function and assumptions, or a mutant's."""
+
+    check: Check
+    theorem: Theorem
+    observe: Callable[..., Any]
+    ignoring: tuple[str, ...] = ()
+    mutated: bool = False
+
+    @classmethod
+    def of(cls, check: Check, theorem: Theorem) -> Variant:
+        """Return the check itself."""
+        return cls(check, theorem, check.observe)
+
+    def tightened(self, factor: float) -> Variant:
+        """Return the claim with its right side multiplied by a factor (identities: perturbed by that relative amount)."""
+        if self.check.tighten is not None:
+            return replace(self, observe=self.check.tighten(factor), mutated=True)
+        inner, takes = self.observe, keyword_names(self.observe)
+
+        def observe(instance: Any, **keywords: Any) -> Any:
+            return _tighten(inner(instance, **{k: v for k, v in keywords.items() if k in takes}), Fraction(factor))
+
+        return replace(self, observe=observe, mutated=True)
+
+    @property
+    def wants_rng(self) -> bool:
+        """Whether the function takes a generator."""
+        return self.check.random
+
+
+def _tighten(observation: Any, factor: Fraction) -> Any:
+    """Multiply the right side of every inequality, the claimed probability, or the room below the claimed mean."""
+    if isinstance(observation, Slack):
+        return Slack(tuple(_tighten_clause(c, factor) for c in observation.clauses))
+    if isinstance(observation, Event):
+        return replace(observation, probability=observation.probability * float(factor))
+    if isinstance(observation, Sample):
+        low, high, mean = observation.low, observation.high, observation.mean
+        moved = high - (high - mean) * float(factor) if observation.relation == ">=" else low + (mean - low) * float(factor)
+        return replace(observation, mean=moved)
+    return observation
+
+
+def _tighten_clause(clause: Clause, factor: Fraction) -> Clause:
+    right = np.asarray(clause.right)
+    if right.dtype == object or right.dtype.kind in "iub":  # stays exact
+        moved = np.vectorize(lambda r: _move(r, factor, clause.relation), otypes=[object])(right)
+    else:
+        moved = right * float(factor)
+        if clause.relation == "==":
+            moved = right + np.maximum(np.abs(right), 1.0) * float(1 - factor)
+    return replace(clause, right=moved[()] if np.ndim(moved) == 0 else moved)
+
+
+def _move(right: Any, factor: Fraction, relation: str) -> Any:
+    if isinstance(right, float):
+        factor = float(factor)  # type: ignore[assignment]
+    elif not isinstance(right, int | np.integer | Fraction):  # a ball
+        factor = FlintMathematics().ball(factor)
+    else:
+        right = Fraction(int(right)) if not isinstance(right, Fraction) else right
+    return right * factor if relation == "<=" else right + max(abs(right), 1) * (1 - factor)
+
+
+def run_once(
+    variant: Variant, instance: Any, subjects: Mapping[str, Any], rng: np.random.Generator | None = None
+) -> Outcome:
+    """Run a check on one instance.
+
+    Parameters
+    ----------
+    variant : Variant
+        The check and which form of it.
+    instance : object
+        A built instance (recipes already materialised).
+    subjects : mapping
+        Subject by slot name, for every slot.
+    rng : numpy.random.Generator, optional
+        For checks that ask for one.
+
+    Returns
+    -------
+    Outcome
+        ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
+        check raised; else kept, violated or inside rounding (always kept for events, samples and costs).
+    """
+    check = variant.check
+    try:
+        for assumption in variant.theorem.assumptions:
+            if assumption.name not in variant.ignoring and not assumption.holds(instance):
+                return Outcome("vacuous")
+    except Exception as error:
+        return _failed(error)
+    record = isinstance(check.redecide, OutputAsData)
+    guarded = guard(check, subjects, record=record)
+    keywords: dict[str, Any] = dict(guarded)
+    if variant.wants_rng:
+        keywords["rng"] = rng
+    try:
+        observation = variant.observe(instance, **keywords)
+        outcome = _judge(observation)
+    except Exception as error:
+        return _failed(error)
+    if outcome.status == "violated" and not variant.wants_rng and _has_floats(outcome):
+        return _redecide(variant, instance, subjects, guarded, outcome)
+    return outcome
+
+
+def _judge(observation: Any) -> Outcome:
+    if not isinstance(observation, Slack):
+        return Outcome("kept", observation)
+    if not observation.clauses:
+        raise ValueError("a slack needs at least one clause")
+    entries = tuple(worst_entry(c) for c in observation.clauses)
+    if any(e.violated for e in entries):
+        return Outcome("violated", observation, entries)
+    if any(e.inside_rounding and e.clause.relation == "<=" for e in entries):
+        return Outcome("inside rounding", observation, entries)
+    return Outcome("kept", observation, entries)
+
+
+def _has_floats(outcome: Outcome) -> bool:
+    return any(e.violated and any(isinstance(v, float) for v in (e.left, e.right)) for e in outcome.entries)
+
+
+def _redecide(
+    variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any], first: Outcome
+) -> Outcome:
+    """Decide a float violation again as the check declares; an undecidable one is never a refutation."""
+    mode = variant.check.redecide
+    if isinstance(mode, OutputAsData):
+        observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
+        replayed = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+    elif isinstance(mode, Generic):
+        observe, replayed = variant.observe, dict(guard(variant.check, subjects))
+    else:
+        return first
+    try:
+        exact = _judge(observe(exactify(instance), **replayed))
+    except SubjectError as error:
+        return replace(first, status="inside rounding", failure=_failure(error))
+    except Exception as error:
+        return _failed(error)
+    return replace(exact, redecided=True)
+
+
+def _failed(error: Exception) -> Outcome:
+    return Outcome("error", failure=_failure(error))
+
+
+def _failure(error: Exception) -> Failure:
+    cause = error.__cause__ if isinstance(error, SubjectError) and error.__cause__ is not None else error
+    frames = traceback.extract_tb(cause.__traceback__)[-_KEPT_FRAMES:]
+    trace = "\n".join(f"{PurePath(f.filename).name}:{f.lineno} {f.name}" for f in frames)
+    message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", str(error))[:_KEPT_LETTERS]
+    return Failure(type(cause).__name__, message, trace, isinstance(error, SubjectError | NotANumberError))

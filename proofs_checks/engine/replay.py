@@ -1,0 +1,119 @@
+"""Replaying a stored refutation: the recorded instance, the same subject, both sides again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whp.proofs_checks.engine.blocks import Form, plan, run_block
+from whp.proofs_checks.engine.budget import Budget
+from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.decide import refuted_keys, smallest_violation
+from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, materialise, merge
+from whp.proofs_checks.engine.files import EvidenceFile, read
+from whp.proofs_checks.engine.observation import Entry
+from whp.proofs_checks.engine.outcome import Outcome, run_once
+from whp.proofs_checks.engine.registry import find_check
+from whp.proofs_checks.engine.streams import stream
+from whp.proofs_checks.engine.subjects import fill_slots, resolve
+from whp.theory.core.registry import load_papers
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What running a stored counterexample (or the tightest instance) again showed.
+
+    Attributes
+    ----------
+    stored : EvidenceFile
+        The file.
+    instance : object
+        The instance that was run again, as recorded.
+    status : str
+        What it showed now: ``violated``, ``kept``, ...
+    entries : tuple of Entry
+        Both sides of every clause.
+    reproduced : bool
+        Whether now and then agree.
+    text : str
+        One sentence.
+    """
+
+    stored: EvidenceFile
+    instance: Any
+    status: str
+    entries: tuple[Entry, ...]
+    reproduced: bool
+    text: str
+
+
+def replay(path: str | Path) -> Replay:
+    """Run again what an evidence file holds.
+
+    A violation is replayed on its stored instance; a refuted random claim by its counted replicates, from their seeds;
+    without a violation the tightest (or worst) instance is run.
+
+    Raises
+    ------
+    ValueError
+        If the file is not evidence, or nothing in it can be run again.
+    """
+    stored = read(Path(path))
+    for name in stored.modules:
+        load_papers().add_module(name)
+    check = find_check(stored.check_id)
+    subjects = {k: resolve(v) for k, v in stored.subjects.items()}
+    if check.kind == "slack":
+        return _replay_instance(stored, check, subjects)
+    return _replay_counts(stored, check, subjects)
+
+
+def _replay_instance(stored: EvidenceFile, check: Check, subjects: dict[str, Any]) -> Replay:
+    encoded, where, expected = _chosen(stored.evidence)
+    instance = encoded.decode()
+    form = Form.of(check, stored.mutant)
+    rng = stream(stored.evidence.campaign_seed, check.id, where.phase, where.block, where.index)
+    filled = {**fill_slots(check, subjects), **form.subjects}
+    outcome: Outcome = run_once(form.variant, materialise(instance), filled, rng if form.variant.wants_rng else None)
+    text = f"{outcome.status} now, {expected} then"
+    if outcome.failure is not None:
+        text += f" ({outcome.failure.message})"
+    return Replay(stored, instance, outcome.status, outcome.entries, outcome.status == expected, text)
+
+
+def _chosen(evidence: Evidence) -> tuple[Encoded, Location, str]:
+    if evidence.violations:
+        shown = smallest_violation(evidence)
+        return shown.instance, shown.location, "violated"
+    if evidence.errors and evidence.errors[0].instance is not None:
+        return evidence.errors[0].instance, evidence.errors[0].location, "error"
+    extremes = [c.tightness or c.worst_slack for c in evidence.clauses.values()]
+    for extreme in extremes:
+        if extreme is not None and extreme.instance is not None:
+            return extreme.instance, extreme.location, "kept"
+    raise ValueError(f"the evidence of {evidence.theorem}/{evidence.check} holds no instance to run again")
+
+
+def _replay_counts(stored: EvidenceFile, check: Check, subjects: dict[str, Any]) -> Replay:
+    """Repeat the blocks of the recorded run, by count."""
+    seed = stored.evidence.campaign_seed
+    blocks = plan(check, Budget.parse(stored.evidence.budget), seed, mutant=stored.mutant)
+    wanted, fixed = stored.evidence.total.replicates, len(Form.of(check, stored.mutant).fixed(seed))
+    repeated: Evidence | None = None
+    for block in blocks:
+        part = run_block(block, subjects)
+        repeated = part if repeated is None else merge(repeated, part)
+        if repeated.total.replicates >= wanted:
+            break
+    if repeated is None:
+        raise ValueError(f"{stored.check_id} has no blocks to run again")
+    same = repeated.canonical_bytes() == stored.evidence.canonical_bytes()
+    refuted = refuted_keys(repeated, fixed)
+    status = "violated" if refuted else "kept"
+    text = f"{wanted} replicates run again: {'identical' if same else 'different'} counts; {status} now"
+    instance = None
+    if refuted:
+        counts = repeated.events.get(refuted[0]) or repeated.means[refuted[0]]
+        instance = counts.instance.decode()
+    return Replay(stored, instance, status, (), same, text)

@@ -1,0 +1,140 @@
+"""Putting an implementation into a slot: finding it, checking its signature and outputs, recording its calls."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from whp.proofs_checks.engine.check import Check
+from whp.theory.core import Slot
+from whp.theory.core.registry import load_module
+
+
+class SubjectError(Exception):
+    """The subject raised, or does not have the declared signature or output; the message names which."""
+
+
+class SubjectOutputError(SubjectError):
+    """The subject returned something that is not of the slot's kind."""
+
+
+class SubjectCallError(SubjectError):
+    """The subject raised; the original exception is the cause."""
+
+
+def resolve(reference: str) -> Any:
+    """Find ``module:attribute`` or ``file.py:attribute``.
+
+    Raises
+    ------
+    ValueError
+        If the module or the attribute does not exist.
+    """
+    module_name, _, attribute = reference.rpartition(":")
+    if not module_name or not attribute:
+        raise ValueError(f"a subject is written module:function or file.py:function, got {reference!r}")
+    found: Any = load_module(module_name)
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"module {module_name!r} has no {attribute!r}")
+        found = getattr(found, part)
+    return found
+
+
+def reference_to(subject: Any) -> str | None:
+    """``module:qualname`` when that finds the very same object again, else None."""
+    module, name = getattr(subject, "__module__", None), getattr(subject, "__qualname__", None)
+    if not module or not name or "<" in name or module == "__main__":
+        return None
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is subject else None
+
+
+def check_signature(slot: Slot, subject: Any) -> None:
+    """Refuse a subject that cannot be called with the slot's arguments.
+
+    Raises
+    ------
+    SubjectError
+        If it is not callable, or its signature does not accept the arguments in order.
+    """
+    if not callable(subject):
+        raise SubjectError(f"slot {slot.name} takes a callable {slot.signature}, got {type(subject).__name__}")
+    try:
+        signature = inspect.signature(subject)
+    except (TypeError, ValueError):  # built-ins without a signature are tried at the first call
+        return
+    try:
+        signature.bind(*slot.parameters)
+    except TypeError as error:
+        raise SubjectError(f"slot {slot.name} is called as {slot.signature}; the subject is {signature}: {error}") from None
+
+
+@dataclass
+class Guarded:
+    """A subject that is watched: its exceptions are told apart from the check's, its outputs are validated."""
+
+    slot: Slot
+    subject: Any
+    calls: list[tuple[tuple[Any, ...], Any]] | None = None
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            output = self.subject(*arguments, **keywords)
+        except Exception as error:
+            raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error
+        if self.slot.validate is not None:
+            try:
+                self.slot.validate(output, *arguments, **keywords)
+            except (TypeError, ValueError) as error:
+                raise SubjectOutputError(f"slot {self.slot.name} returned {_brief(output)}: {error}") from error
+        if self.calls is not None:
+            self.calls.append((arguments, output))
+        return output
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("slot", "subject", "calls"):
+            raise AttributeError(name)
+        return getattr(self.subject, name)
+
+
+@dataclass
+class Replayed:
+    """Outputs recorded earlier, given back in the same order."""
+
+    outputs: list[Any]
+    position: int = field(default=0)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if self.position >= len(self.outputs):
+            raise SubjectError("the exact re-decision calls the subject more often than the check did")
+        self.position += 1
+        return self.outputs[self.position - 1]
+
+
+def _brief(value: Any, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({type(value).__name__})"
+
+
+def fill_slots(check: Check, subjects: Mapping[str, Any]) -> dict[str, Any]:
+    """Subjects by slot name, the reference where none is given.
+
+    Raises
+    ------
+    ValueError
+        If a name is no slot of the check.
+    """
+    for name in subjects:
+        check.slot(name)
+    return {slot.name: subjects.get(slot.name, default) for slot, default in check.slots.items()}
+
+
+def guard(check: Check, subjects: Mapping[str, Any], *, record: bool = False) -> dict[str, Callable[..., Any]]:
+    """Wrap the subjects of a check for one run on one instance."""
+    return {name: Guarded(check.slot(name), subject, [] if record else None) for name, subject in subjects.items()}

@@ -1,0 +1,232 @@
+"""Verifying theorems: plan, run, decide, and compare with the verdicts whp stands for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from typing import Any
+
+from whp.proofs_checks.engine.blocks import Form, plan
+from whp.proofs_checks.engine.budget import Budget, seconds
+from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.control import Control, control_of
+from whp.proofs_checks.engine.decide import verdict
+from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.isolation import Limits
+from whp.proofs_checks.engine.proofs import ProofResult
+from whp.proofs_checks.engine.registry import checks_of, proofs_of
+from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
+from whp.proofs_checks.engine.scheduling import Pool, Progress, Run, run_here
+from whp.proofs_checks.engine.subjects import SubjectError, check_signature, reference_to, resolve
+from whp.proofs_checks.engine.verdict import Kind, Verdict, worst
+from whp.theory.core import Theorem
+from whp.theory.core.registry import load_papers
+
+
+def verify(
+    *patterns: str,
+    subject: Mapping[str, Any] | None = None,
+    budget: str = "standard",
+    seed: int = 0,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    limits: Limits | None = None,
+    modules: Sequence[str] = (),
+    progress: Progress | None = None,
+    start_method: str | None = None,
+) -> Report:
+    """Decide theorems by their checks and proofs.
+
+    Parameters
+    ----------
+    *patterns : str
+        Ids or globs (``"marginalization.*"``); every theorem without one.
+    subject : mapping, optional
+        Your implementation by slot name: a callable or ``"module:function"``.  Only checks with these slots run, and
+        the verdict is about the subject; the reference runs on the same instance as control.
+    budget : str
+        ``quick``, ``standard``, ``thorough``, ``xK``, or seconds such as ``30s``, which are resolved to an ``xK``.
+    seed : int
+        Campaign seed.
+    jobs : int
+        Worker processes; 1 runs in this process.
+    executor : concurrent.futures.Executor, optional
+        Runs the blocks instead; yours to shut down.
+    limits : Limits, optional
+        Time and memory of one observation, enforced in a child process.
+    modules : sequence of str
+        Outside modules or ``.py`` files that state theorems, added to the registry.
+    progress : callable, optional
+        Called with each run and block's evidence as it arrives.
+    start_method : {"fork", "spawn"}, optional
+        Of the worker processes.
+
+    Returns
+    -------
+    Report
+        Two columns of verdicts per theorem, the evidence, and an exit status.
+
+    Raises
+    ------
+    UnknownTheoremError
+        If a pattern matches nothing.
+    ValueError
+        If no chosen check has a slot of the subject, the budget is unknown, or the seed is negative.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed must be a nonnegative integer, got {seed!r}")
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, got {jobs!r}")
+    for name in modules:
+        load_papers().add_module(name)
+    chosen = load_papers().theorems(*patterns)
+    subjects = _subjects(subject or {}, jobs > 1 or executor is not None)
+    settings = _Settings(seed, jobs, executor, limits, tuple(modules), progress, start_method)
+    resolved = _resolve_budget(budget, chosen, subjects, settings)
+    return _verify(chosen, subjects, resolved, settings)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    seed: int
+    jobs: int
+    executor: Executor | None
+    limits: Limits | None
+    modules: tuple[str, ...]
+    progress: Progress | None
+    start_method: str | None
+
+
+def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
+    """Subjects ready to travel: importable ones by reference where workers need that."""
+    ready: dict[str, Any] = {}
+    for name, value in given.items():
+        found = resolve(value) if isinstance(value, str) else value
+        reference = value if isinstance(value, str) else reference_to(found)
+        if distributed and reference is None:
+            raise ValueError(
+                f"subject {name!r} must be importable as module:function to run on several processes; "
+                "run with jobs=1 or move it into a module"
+            )
+        ready[name] = reference if distributed else found
+    return ready
+
+
+def _resolve_budget(
+    text: str, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings
+) -> Budget:
+    """Turn seconds into a multiple of the quick budget, by a timed quick pilot; named budgets are read as they are."""
+    limit = seconds(text)
+    if limit is None:
+        return Budget.parse(text)
+    began = time.perf_counter()
+    _verify(chosen, subjects, Budget.parse("quick"), settings)
+    pilot = time.perf_counter() - began
+    return Budget.parse(f"x{max(1, int((limit - pilot) / max(pilot, 1e-3)))}")
+
+
+def _verify(
+    chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budget, settings: _Settings
+) -> Report:
+    began = time.perf_counter()
+    bound = [(t, c) for t in chosen for c in checks_of(t.id)]
+    reports: dict[str, CheckReport] = {}
+    runs: list[tuple[Check, Run]] = []
+    for _, check in bound:
+        early = _not_run(check, subjects)
+        if early is not None:
+            reports[check.id] = CheckReport(check, early)
+        else:
+            runs.append((check, make_run(check, budget, settings.seed, subjects, settings)))
+    if subjects and not runs and not any(r.verdict.kind is Kind.ERROR for r in reports.values()):
+        slots = sorted({s.name for _, c in bound for s in c.slots})
+        raise ValueError(f"no chosen check has all of the slots {sorted(subjects)}; the slots here are {slots}")
+    execute([r for _, r in runs], settings)
+    for check, run in runs:
+        judged = verdict(check, run.evidence, run.fixed, check.instances.scope)
+        control = control_of(check, run.evidence, run.fixed, subjects, settings.seed) if subjects else None
+        reports[check.id] = CheckReport(check, judged, run.evidence, control=control, subjects=_names(subjects))
+    theorems = tuple(_theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects)) for t in chosen)
+    return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
+
+
+def _names(subjects: Mapping[str, Any]) -> dict[str, str]:
+    return {k: v if isinstance(v, str) else (reference_to(v) or repr(v)) for k, v in subjects.items()}
+
+
+def _not_run(check: Check, subjects: Mapping[str, Any]) -> Verdict | None:
+    """Verdict of a check that cannot or need not run."""
+    missing = check.unavailable() if check.unavailable is not None else ""
+    if missing:
+        return Verdict(Kind.UNAVAILABLE, f"needs {missing}", check.instances.scope)
+    if not subjects:
+        return None
+    names = {s.name for s in check.slots}
+    if not set(subjects) & names:
+        return Verdict(Kind.NOT_APPLICABLE, "no slot for this subject", check.instances.scope)
+    try:
+        for name in set(subjects) & names:
+            value = subjects[name]
+            check_signature(check.slot(name), resolve(value) if isinstance(value, str) else value)
+    except SubjectError as error:
+        return Verdict(Kind.ERROR, str(error), check.instances.scope)
+    return None
+
+
+def make_run(
+    check: Check, budget: Budget, seed: int, subjects: Mapping[str, Any], settings: Any, mutant: str = ""
+) -> Run:
+    """Plan one check-run."""
+    mine = {k: v for k, v in subjects.items() if k in {s.name for s in check.slots}}
+    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits)
+    fixed = 0 if check.kind == "slack" else len(Form.of(check, mutant).fixed(seed))
+    return Run(check, blocks, fixed, mine or None)
+
+
+def execute(runs: Sequence[Run], settings: Any) -> None:
+    """Run on the caller's executor, on worker processes of our own, or here."""
+    if settings.executor is not None:
+        Pool(settings.executor).run(runs, settings.progress)
+        return
+    if settings.jobs == 1 or not runs:
+        run_here(runs, settings.progress)
+        return
+    context = get_context(settings.start_method or ("fork" if os.name == "posix" else "spawn"))
+
+    def build() -> Executor:
+        return ProcessPoolExecutor(settings.jobs, mp_context=context)
+
+    pool = Pool(build(), build, 2 * settings.jobs)
+    try:
+        pool.run(runs, settings.progress)
+    finally:
+        pool.executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _theorem(theorem: Theorem, reports: Sequence[CheckReport], about_subject: bool) -> TheoremReport:
+    """Two columns: what is known of the statement, and how the subject behaved."""
+    proofs: list[tuple[str, ProofResult]] = []
+    if about_subject:
+        statement = Verdict(Kind.NOT_APPLICABLE, "this run is about the subject")
+    else:
+        proofs = [(p.name, p.run()) for p in proofs_of(theorem.id)]
+        statement = _statement(reports, [r for _, r in proofs])
+    slotted = [r.verdict for r in reports if r.check.slots]
+    subject = worst(slotted, "no check of this theorem has a slot")
+    return TheoremReport(theorem, statement, subject, tuple(reports), tuple(proofs))
+
+
+def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) -> Verdict:
+    proved = [Verdict(Kind.PROVED, r.detail, r.scope) for r in proofs if r.outcome == "proved"]
+    failed = [Verdict(Kind(r.outcome), r.detail, r.scope) for r in proofs if r.outcome != "proved"]
+    searched = worst([r.verdict for r in reports] + failed, "no check and no proof")
+    if not proved or searched.kind not in (Kind.HOLDS, Kind.CONSISTENT, Kind.NOT_APPLICABLE, Kind.UNAVAILABLE, Kind.INCONCLUSIVE):
+        return searched
+    text = "; ".join(v.text for v in proved)
+    if searched.kind is not Kind.NOT_APPLICABLE:
+        text += f"; beyond that {searched.kind}: {searched.text}"
+    return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=searched.details)
