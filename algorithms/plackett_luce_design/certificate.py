@@ -10,8 +10,8 @@ from whp.theory.plackett_luce_design import (
     Design,
     DesignProblem,
     certified_gap_bound,
-    information_matrix,
     leverages,
+    span_information,
 )
 
 Array = NDArray[np.float64]
@@ -23,13 +23,16 @@ _MAX_ITEMS = 20_000
 
 def _whitened(problem: DesignProblem, design: Design) -> Array:
     leverages(problem, design, design.subsets[:1])  # refuses a design that does not span
-    root = np.linalg.cholesky(information_matrix(problem, design))
+    root = np.linalg.cholesky(span_information(problem, design))
     return np.linalg.solve(root, problem.coordinates.T).T
 
 
-def _pair_distances(whitened: Array) -> Array:
+def _pair_distances(whitened: Array, start: int = 0, count: int | None = None) -> Array:
+    """Squared distances of a block of rows to all rows."""
     squares = np.einsum("ij,ij->i", whitened, whitened)
-    return np.maximum(squares[:, None] + squares[None, :] - 2.0 * whitened @ whitened.T, 0.0)
+    rows = slice(start, len(whitened) if count is None else start + count)
+    distances = squares[rows, None] + squares[None, :] - 2.0 * whitened[rows] @ whitened.T
+    return np.asarray(np.maximum(distances, 0.0))
 
 
 def largest_leverage(problem: DesignProblem, design: Design) -> float | None:
@@ -56,7 +59,7 @@ def largest_leverage(problem: DesignProblem, design: Design) -> float | None:
         return float(leverages(problem, design).max())
     if problem.subset_size == 2 and problem.n_items <= _MAX_ITEMS:
         y = _whitened(problem, design)
-        return max(float(_block_distances(y, start).max()) for start in range(0, len(y), 1000))
+        return max(float(_pair_distances(y, start, 1000).max()) for start in range(0, len(y), 1000))
     if problem.n_subsets > MAX_LISTED_SUBSETS:
         return None
     if problem.n_items > 4000:
@@ -71,12 +74,6 @@ def largest_leverage(problem: DesignProblem, design: Design) -> float | None:
                 total += distances[rows[:, a] * problem.n_items + rows[:, b]]
         best = max(best, float(total.max()))
     return best
-
-
-def _block_distances(whitened: Array, start: int) -> Array:
-    squares = np.einsum("ij,ij->i", whitened, whitened)
-    rows = slice(start, start + 1000)
-    return np.maximum(squares[rows, None] + squares[None, :] - 2.0 * whitened[rows] @ whitened.T, 0.0)
 
 
 def leverage_upper_bound(problem: DesignProblem, design: Design) -> float | None:
@@ -107,7 +104,7 @@ def leverage_upper_bound(problem: DesignProblem, design: Design) -> float | None
         return None
     y, others, best = _whitened(problem, design), problem.subset_size - 1, 0.0
     for start in range(0, len(y), 1000):
-        d = _block_distances(y, start)
+        d = _pair_distances(y, start, 1000)
         top = np.partition(d, -others, axis=1)[:, -others:]
         best = max(best, float(top.sum(axis=1).max()))
     return problem.subset_size / 2 * best

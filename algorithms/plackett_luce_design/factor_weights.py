@@ -89,7 +89,7 @@ class _Family:
     def gap(self, weights: Array, leverages: Array) -> float:
         """Certified gap of the weights from the optimum."""
         trace = float(weights @ leverages)
-        return max(self.d * float(np.log1p(max(leverages.max() - trace, 0.0) / self.d)), 0.0)
+        return float(self.d * np.log1p(max(float(leverages.max()) - trace, 0.0) / self.d))
 
 
 def _start(start: ArrayLike | None, n: int) -> Array:
@@ -145,7 +145,7 @@ def multiplicative_weights(
     """
     family = _Family(_check(factors, ridge, tolerance, iterations), ridge)
     w = _start(start, family.n)
-    objectives = []
+    objectives: list[float] = []
     done = 0
     while True:
         _, leverages, log_det = family.evaluate(w)

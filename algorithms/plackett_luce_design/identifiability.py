@@ -1,4 +1,4 @@
-"""Does a finite maximum-likelihood answer exist, and for which items?"""
+"""Whether a finite maximum-likelihood answer exists, and for which items."""
 
 from __future__ import annotations
 

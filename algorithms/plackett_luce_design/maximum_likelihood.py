@@ -266,9 +266,7 @@ def strengths_within_components(rankings: Rankings, *, tolerance: float = 1e-8) 
     return fits
 
 
-def mm_strengths(
-    rankings: Rankings, *, tolerance: float = 1e-8, max_iterations: int = 10_000
-) -> StrengthFit:
+def mm_strengths(rankings: Rankings, *, tolerance: float = 1e-8, max_iterations: int = 10_000) -> StrengthFit:
     """Maximise the likelihood by Hunter's minorise-maximise iteration; every iteration increases it.
 
     Parameters

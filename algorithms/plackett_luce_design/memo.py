@@ -1,8 +1,8 @@
 """The memo of one design: leverages by look-up and rank-``(K-1)`` updates instead of fresh inverses.
 
-`GramMemo` keeps the ``N x N`` Gram matrix ``X V^{-1} X'`` of the paper: scoring a subset reads ``O(K^2)`` entries, a step
-costs ``O(N^2 K)``. `FactorMemo` keeps only ``V^{-1}``: scoring costs ``O(K r^2)``, a step ``O(r^2 K)``, so it serves
-many items of moderate dimension.
+`GramMemo` keeps the ``N x N`` Gram matrix ``X V^{-1} X'`` of the paper: scoring a subset reads ``O(K^2)`` entries, a
+step costs ``O(N^2 K)``. `FactorMemo` keeps only ``V^{-1}``: scoring costs ``O(K r^2)``, a step ``O(r^2 K)``, so it
+serves many items of moderate dimension.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.result import OperationCounts
 from whp.algorithms.plackett_luce_design.step import contrast_basis, log_det_change
-from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError
+from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, information_matrix
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,6 +41,7 @@ class Memo:
     def __init__(self, problem: DesignProblem, design: Design, refresh_every: int = 50) -> None:
         if refresh_every < 1:
             raise ValueError(f"refresh_every must be at least 1, got {refresh_every}")
+        information_matrix(problem, design)  # refuses a design of other items or sizes
         self.problem = problem
         self.size, self.dim = problem.subset_size, problem.rank
         self.points = np.ascontiguousarray(problem.coordinates)
@@ -115,7 +116,7 @@ class Memo:
             raise SingularDesignError(
                 f"design must span the {self.dim} dimensions in which the items differ, got rank {rank}"
             )
-        self.log_det = float(2.0 * np.log(singular).sum())
+        self.log_det = float(2.0 * np.log(singular).sum()) + self.problem.log_volume
         self.counts.refresh_flops += flat.shape[0] * self.dim**2 + self.dim**3
         self._rebuild(vectors.T / singular)
 

@@ -66,7 +66,7 @@ def _mean_log_det(problem: DesignProblem, subsets: IntArray, counts: IntArray) -
     singular = np.linalg.svd(flat, compute_uv=False)
     if len(singular) < problem.rank or singular[-1] <= singular[0] * max(flat.shape) * np.finfo(float).eps:
         return -np.inf
-    return float(2 * np.log(singular).sum())
+    return float(2 * np.log(singular).sum()) + problem.log_volume
 
 
 def round_design(problem: DesignProblem, design: Design, n_questions: int) -> Questions:
@@ -84,8 +84,8 @@ def round_design(problem: DesignProblem, design: Design, n_questions: int) -> Qu
     Returns
     -------
     Questions
-        ``efficiency = min_S n_S / (T w_S)``, at least ``1 - m / T`` for ``m`` questions: the mean information is at least
-        that multiple of the design's, in the positive semidefinite order.
+        ``efficiency = min_S n_S / (T w_S)``, at least ``1 - m / T`` for ``m`` questions: the mean information is at
+        least that multiple of the design's, in the positive semidefinite order.
 
     Raises
     ------
@@ -323,13 +323,13 @@ class _Selection:
         if log_det == -np.inf:
             raise ValueError("max_shows or pool must leave questions that span the differences of the items")
         mean = np.einsum("n,ncr,ncs->rs", counts / counts.sum(), self.factors[indices], self.factors[indices])
-        largest = float(np.einsum("ncr,rs,ncs->n", self.factors, np.linalg.inv(mean), self.factors, optimize=True).max())
+        largest = float(
+            np.einsum("ncr,rs,ncs->n", self.factors, np.linalg.inv(mean), self.factors, optimize=True).max()
+        )
         return Questions(subsets, counts, min(self.problem.rank / largest, 1.0), log_det)
 
 
-def extend_problem(
-    problem: DesignProblem, new_features: ArrayLike, design: Design
-) -> tuple[DesignProblem, Design]:
+def extend_problem(problem: DesignProblem, new_features: ArrayLike, design: Design) -> tuple[DesignProblem, Design]:
     """Add items to a problem and carry a design over as a start for the enlarged one.
 
     Parameters

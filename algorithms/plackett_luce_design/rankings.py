@@ -60,7 +60,9 @@ class Rankings:
         repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
         if len(repeated):
             row = int(repeated[0])
-            raise ValueError(f"items must not repeat within a ranking, got {items[row][real[row]].tolist()} in row {row}")
+            raise ValueError(
+                f"items must not repeat within a ranking, got {items[row][real[row]].tolist()} in row {row}"
+            )
         stages = np.asarray(self.n_stages, dtype=np.int64)
         if stages.shape != lengths.shape or (stages < 1).any() or (stages >= lengths).any():
             raise ValueError("n_stages must lie between 1 and the number of shown items minus 1 in every row")
@@ -239,7 +241,9 @@ def win_rates(wins: ArrayLike, ties: ArrayLike | None = None) -> Array:
     table = _credited_wins(wins, ties)
     games = (table + table.T).sum(axis=1)
     if not games.all():
-        raise ValueError(f"wins must hold a game of every item, got none of items {np.flatnonzero(games == 0).tolist()}")
+        raise ValueError(
+            f"wins must hold a game of every item, got none of items {np.flatnonzero(games == 0).tolist()}"
+        )
     return np.asarray(table.sum(axis=1) / games)
 
 

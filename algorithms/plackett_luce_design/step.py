@@ -61,8 +61,8 @@ def log_det_change(eigenvalues: list[float], dim: int, step: float) -> float:
 
     Examples
     --------
-    >>> log_det_change([2.0], 1, 0.5) == np.log(1.5)
-    True
+    >>> round(log_det_change([2.0], 1, 0.5), 6)  # log 1.5
+    0.405465
     """
     values = _relevant(eigenvalues, dim)
     rest = dim - len(values)
@@ -106,7 +106,7 @@ def exact_step(eigenvalues: list[float], dim: int, lowest: float = 0.0) -> float
 
     Examples
     --------
-    >>> exact_step([123 / 44], 2) * 158
+    >>> round(exact_step([123 / 44], 2) * 158, 9)
     35.0
     """
     values = _relevant(eigenvalues, dim)
@@ -151,11 +151,9 @@ def pair_step(leverage: float, dim: int) -> float:
 
     Examples
     --------
-    >>> pair_step(123 / 44, 2) * 158
+    >>> round(pair_step(123 / 44, 2) * 158, 9)
     35.0
     """
     if leverage <= dim:
         return 0.0
     return (leverage - dim) / (dim * (leverage - 1.0))
-
-

@@ -23,15 +23,16 @@ from whp.theory.plackett_luce_design.bounds import (
     ranking_loss_bound,
 )
 from whp.theory.plackett_luce_design.design import (
+    MAX_LISTED_SUBSETS,
     Design,
     DesignProblem,
-    MAX_LISTED_SUBSETS,
     SingularDesignError,
     design_log_det,
     enumerate_subsets,
     information_matrix,
     leverages,
     ranking_loss,
+    span_information,
     subset_factors,
     subset_information,
 )
@@ -47,9 +48,9 @@ from whp.theory.plackett_luce_design.model import (
 )
 
 __all__ = [
+    "MAX_LISTED_SUBSETS",
     "Design",
     "DesignProblem",
-    "MAX_LISTED_SUBSETS",
     "SingularDesignError",
     "certified_gap_bound",
     "crude_hessian_constant",
@@ -81,6 +82,7 @@ __all__ = [
     "ranking_loss_bound",
     "ranking_pair_coefficients",
     "ranking_probability",
+    "span_information",
     "subset_factors",
     "subset_information",
 ]

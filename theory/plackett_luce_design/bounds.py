@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 
-
 def _check_size(subset_size: int) -> None:
     if isinstance(subset_size, bool) or int(subset_size) != subset_size or subset_size < 2:
         raise ValueError(f"subset_size must be an integer of at least 2, got {subset_size!r}")

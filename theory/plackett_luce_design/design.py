@@ -23,6 +23,7 @@ __all__ = [
     "information_matrix",
     "leverages",
     "ranking_loss",
+    "span_information",
     "subset_factors",
     "subset_information",
 ]
@@ -139,37 +140,56 @@ class DesignProblem:
         return comb(self.n_items, self.subset_size) if self.candidates is None else len(self.candidates)
 
     @cached_property
-    def _span(self) -> tuple[Array, float]:
+    def _span(self) -> tuple[Array, Array]:
+        """``(transform, basis)``: coordinates are ``centred features @ transform``, and ``@ basis`` maps them back."""
         if self.candidates is None:
             differences = self.features - self.features.mean(axis=0)
         else:
             groups = self.features[self.candidates]
             differences = (groups - groups.mean(axis=1, keepdims=True)).reshape(-1, self.dim)
-        if len(differences) > 4 * self.dim:  # the triangular factor has the same singular values and is small
-            differences = np.linalg.qr(differences, mode="r")
-        _, singular, rows = np.linalg.svd(differences, full_matrices=False)
-        # centring itself leaves rounding of the size of the features, so both scales enter the threshold
+        # columns are brought to one scale first, so that units do not decide the rank; a column whose differences are
+        # rounding of its own magnitude or of the largest column counts as constant
         size = max(self.n_items, self.dim) * np.finfo(float).eps
-        magnitude = float(np.abs(self.features).max()) * np.sqrt(self.dim)
-        threshold = size * max(float(singular[0]), magnitude) if len(singular) else 0.0
-        return rows[singular > threshold], threshold
+        own = np.abs(self.features).max(axis=0)
+        scale = np.abs(differences).max(axis=0)
+        kept = scale > size * np.maximum(own, scale.max())
+        scaled = differences[:, kept] / scale[kept]
+        if scaled.shape[1] == 0:
+            return np.zeros((self.dim, 0)), np.zeros((0, self.dim))
+        if len(scaled) > 4 * self.dim:  # the triangular factor has the same singular values and is small
+            scaled = np.linalg.qr(scaled, mode="r")
+        _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
+        noise = size * max(float(singular[0]), float((own[kept] / scale[kept]).max()))
+        rank = int((singular > noise).sum())
+        transform, basis = np.zeros((self.dim, rank)), np.zeros((rank, self.dim))
+        transform[kept] = rows[:rank].T / singular[:rank] / scale[kept, None]
+        basis[:, kept] = singular[:rank, None] * rows[:rank] * scale[kept]
+        return transform, basis
 
     @property
     def rank(self) -> int:
         """Dimension of the space in which the shown items differ (``r <= d``)."""
-        return len(self._span[0])
+        return len(self._span[1])
 
     @property
     def basis(self) -> Array:
-        """Orthonormal rows spanning the differences of shown items, shape ``(rank, dim)``."""
-        return self._span[0]
+        """Rows spanning the differences of shown items, shape ``(rank, dim)``: ``coordinates @ basis`` are features."""
+        return self._span[1]
 
     @cached_property
     def coordinates(self) -> Array:
-        """Centred features in the orthonormal basis, shape ``(n_items, rank)``."""
-        y = (self.features - self.features.mean(axis=0)) @ self.basis.T
+        """Centred features in well-conditioned coordinates of the span, shape ``(n_items, rank)``."""
+        y = (self.features - self.features.mean(axis=0)) @ self._span[0]
         y.setflags(write=False)
         return np.asarray(y)
+
+    @cached_property
+    def log_volume(self) -> float:
+        """What ``log det`` in `coordinates` lacks to be ``log det`` in orthonormal coordinates of the span."""
+        _, log_det = np.linalg.slogdet(self.basis) if self.rank == self.dim else (1.0, None)
+        if log_det is None:
+            log_det = np.log(np.linalg.svd(self.basis, compute_uv=False)).sum()
+        return float(2.0 * log_det)
 
     @property
     def duplicates(self) -> list[tuple[int, ...]]:
@@ -357,7 +377,33 @@ def _check_design(problem: DesignProblem, design: Design) -> None:
 
 
 def information_matrix(problem: DesignProblem, design: Design) -> Array:
-    """``V = sum_S weight_S M_S`` in the coordinates of the span.
+    """``V = sum_S weight_S M_S`` in the feature coordinates.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Items and subset size.
+    design : Design
+        Weights over subsets.
+
+    Returns
+    -------
+    (d, d) ndarray
+        Its rank is at most ``problem.rank``.
+
+    Examples
+    --------
+    >>> square = DesignProblem([[0, 0], [1, 0], [0, 1], [1, 1]], subset_size=2)
+    >>> v = information_matrix(square, Design([[0, 3], [1, 2]], [0.5, 0.5]))
+    >>> bool(np.allclose(v, np.eye(2)))
+    True
+    """
+    _check_design(problem, design)
+    return _weighted_information(problem.features, design)
+
+
+def span_information(problem: DesignProblem, design: Design) -> Array:
+    """``V`` in the coordinates of the span, where it is invertible for a design that spans.
 
     Parameters
     ----------
@@ -369,19 +415,23 @@ def information_matrix(problem: DesignProblem, design: Design) -> Array:
     Returns
     -------
     (rank, rank) ndarray
-        Map back with ``problem.basis.T @ V @ problem.basis``.
+        ``problem.basis.T @ span_information @ problem.basis`` is `information_matrix`.
 
     Examples
     --------
-    >>> square = DesignProblem([[0, 0], [1, 0], [0, 1], [1, 1]], subset_size=2)
-    >>> v = information_matrix(square, Design([[0, 3], [1, 2]], [0.5, 0.5]))
-    >>> bool(np.allclose(v, np.eye(2)))
-    True
+    >>> flat = DesignProblem([[0, 0], [1, 0], [2, 0]], subset_size=2)
+    >>> span_information(flat, Design([[0, 2]], [1.0])).shape
+    (1, 1)
     """
     _check_design(problem, design)
-    groups = problem.coordinates[design.subsets]
+    return _weighted_information(problem.coordinates, design)
+
+
+def _weighted_information(points: Array, design: Design) -> Array:
+    groups = points[design.subsets]
     groups = groups - groups.mean(axis=1, keepdims=True)
-    flat = (groups * np.sqrt(problem.subset_size * design.weights)[:, None, None]).reshape(-1, problem.rank)
+    size = design.subsets.shape[1]
+    flat = (groups * np.sqrt(size * design.weights)[:, None, None]).reshape(-1, points.shape[1])
     return np.asarray(flat.T @ flat)
 
 
@@ -423,7 +473,7 @@ def design_log_det(problem: DesignProblem, design: Design) -> float:
     >>> round(design_log_det(square, Design.uniform(square.subsets())), 6)
     1.386294
     """
-    return _inverse(problem, information_matrix(problem, design))[1]
+    return _inverse(problem, span_information(problem, design))[1] + problem.log_volume
 
 
 def leverages(problem: DesignProblem, design: Design, subsets: ArrayLike | None = None) -> Array:
@@ -454,7 +504,7 @@ def leverages(problem: DesignProblem, design: Design, subsets: ArrayLike | None 
     >>> leverages(square, Design.uniform(square.subsets())).round(9).tolist()
     [1.5, 1.5, 3.0, 3.0, 1.5, 1.5]
     """
-    inverse, _ = _inverse(problem, information_matrix(problem, design))
+    inverse, _ = _inverse(problem, span_information(problem, design))
     rows = problem.subsets() if subsets is None else _as_subsets(subsets, problem.n_items, "subsets")
     whitened = problem.coordinates @ np.linalg.cholesky(inverse)
     values = np.empty(len(rows))
