@@ -13,7 +13,15 @@ from whp.proofs_checks.engine.check import (
     Rounded,
     Vectorised,
 )
-from whp.proofs_checks.engine.evidence import ContentHash, Evidence, Recipe, allow_namespace, content, materialise, recipe
+from whp.proofs_checks.engine.evidence import (
+    ContentHash,
+    Evidence,
+    Recipe,
+    allow_namespace,
+    content,
+    materialise,
+    recipe,
+)
 from whp.proofs_checks.engine.exact import exactify
 from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.mutants import MutantsReport, mutants

@@ -31,7 +31,9 @@ from whp.theory.core.registry import load_papers
 
 _STRUCTURED_BLOCK = 120
 _EXAMPLES_BLOCK = 4
+_SHRINKING = 1_000_000  # index of the block that is run after a refutation, beyond those of any budget
 _RATE_REPLICATES = 3
+_ENDED_AT_MOST = 2  # observations ended by their limits before a block is given up
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,13 @@ def plan(
     return [block("replicates", c * fixed + i, i, n) for c, n in enumerate(sizes) for i in range(fixed)]
 
 
+def shrinking_block(block: Block) -> Block | None:
+    """One block of structured search after a refutation by a named or drawn instance; None without a strategy."""
+    if Form.of(find_check(block.check), block.mutant).instances.strategy is None:
+        return None
+    return replace(block, phase="structured", index=_SHRINKING, first=0, size=4 * _STRUCTURED_BLOCK)
+
+
 def _pieces(total: int, size: int) -> list[int]:
     return [min(size, total - k) for k in range(0, total, size)]
 
@@ -157,7 +166,10 @@ class Form:
         if vectorised is None and mutant.observe is None and mutant.instances is None:
             vectorised = check.vectorised
         broken = replace(
-            variant, observe=mutant.observe or check.observe, ignoring=mutant.ignoring, mutated=mutant.observe is not None
+            variant,
+            observe=mutant.observe or check.observe,
+            ignoring=mutant.ignoring,
+            mutated=mutant.observe is not None,
         )
         return cls(broken, mutant.instances or check.instances, vectorised, mutant.subjects)
 
@@ -211,10 +223,9 @@ def run_block(block: Block, subjects: Mapping[str, Any] | None = None) -> Eviden
     form = Form.of(check, block.mutant)
     given = {k: resolve(v) if isinstance(v, str) else v for k, v in (subjects or {}).items()}
     filled = {**fill_slots(check, given), **form.subjects}
-    with single_thread():
-        with _Run(block, form, filled) as run:
-            run.go()
-            return run.builder.build()
+    with single_thread(), _Run(block, form, filled) as run:
+        run.go()
+        return run.builder.build()
 
 
 class _Run:
@@ -224,7 +235,8 @@ class _Run:
         self.block, self.form, self.subjects = block, form, subjects
         check = form.variant.check
         self.builder = EvidenceBuilder(check.theorem, check.name, block.seed, block.budget)
-        self._isolated: Isolated | None = None
+        self._ended = 0  # observations that hung, ran out of memory or crashed
+        self._isolated: Isolated[[Any, int], Outcome] | None = None
         if block.limits is not None:
             self._isolated = Isolated(self._observe_here, block.limits)
 
@@ -259,10 +271,15 @@ class _Run:
         if self._isolated is None:
             return self._observe_here(instance, index)
         try:
-            outcome: Outcome = self._isolated(instance, index)
-            return outcome
+            return self._isolated(instance, index)
         except SubjectFailure as error:
+            self._ended += 1
             return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
+
+    @property
+    def _hopeless(self) -> bool:
+        """Whether to give the block up: each further hang would cost its whole time limit."""
+        return self._ended >= _ENDED_AT_MOST
 
     # slack checks
 
@@ -272,6 +289,8 @@ class _Run:
             recorded = self.form.examples[name]
             built = _built(self.block.check, self.block.mutant, self.block.seed, name)
             self._record(recorded, i, self._observe(built, i))
+            if self._hopeless:
+                return
 
     def _sampled(self) -> None:
         rng = stream(self.block.seed, *self.block.stream_names)
@@ -280,6 +299,8 @@ class _Run:
             return
         for i, instance in enumerate(self._drawn(rng)):
             self._record(instance, i, self._observe(materialise(instance), i))
+            if self._hopeless:
+                return
 
     def _drawn(self, rng: np.random.Generator) -> Iterator[Any]:
         if self.form.vectorised is None:
@@ -307,6 +328,10 @@ class _Run:
         for clause, (left, right, slack, bad) in zip(clauses, rows, strict=True):
             suspicious.update(int(i) for i in np.flatnonzero(bad))
             good = np.flatnonzero(~bad)
+
+            def instance_at(j: int, good: Any = good) -> Any:
+                return vectorised.pick(batch, int(good[j]))
+
             both = (None, None) if clause.relation == "==" else (left[good], right[good])
             self.builder.slacks(
                 clause.name,
@@ -314,7 +339,7 @@ class _Run:
                 self.block.index,
                 slack[good],
                 *both,
-                instance_at=lambda j, good=good: vectorised.pick(batch, int(good[j])),
+                instance_at=instance_at,
             )
         self.builder.count(self.block.phase, instances=self.block.size - len(suspicious))
         for i in sorted(suspicious):
@@ -327,6 +352,8 @@ class _Run:
 
         def observe(instance: Any) -> tuple[bool, float]:
             nonlocal position
+            if self._hopeless:
+                return False, math.nan
             index, position = position, position + 1
             outcome = self._observe(materialise(instance), index)
             if outcome.status == "violated":
@@ -375,19 +402,31 @@ class _Run:
         before = _global_state()
         for i in range(self.block.size):
             outcome = self._observe(built, i)
-            self.builder.count(self.block.phase, instances=int(self.block.index < len(self.form.fixed(self.block.seed)) and i == 0))
+            self.builder.count(
+                self.block.phase, instances=int(self.block.index < len(self.form.fixed(self.block.seed)) and i == 0)
+            )
             if outcome.status == "vacuous":
                 self.builder.count(self.block.phase, replicates=1, vacuous=1)
                 continue
             if outcome.status == "error":
                 self.builder.count(self.block.phase, replicates=1)
                 self._fail(self._location(i), outcome.failure, recorded)
+                if self._hopeless:
+                    break
                 continue
             observation = outcome.observation
-            if not isinstance(observation, Event | Sample):
-                raise TypeError(f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}")
-            seen.append(observation)
             self.builder.count(self.block.phase, replicates=1)
+            if not isinstance(observation, Event | Sample):
+                raise TypeError(
+                    f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}"
+                )
+            if isinstance(observation, Sample) and not observation.low <= observation.value <= observation.high:
+                message = (
+                    f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
+                )
+                self._fail(self._location(i), Failure("OutOfRange", message, "", True), recorded)
+                continue
+            seen.append(observation)
         alone = threading.current_thread() is threading.main_thread()  # other threads may touch it meanwhile
         if alone and _global_state() != before:
             self._fail(
@@ -463,5 +502,5 @@ def _says_nothing(outcome: Outcome) -> bool:
 def _global_state() -> tuple[Any, ...]:
     import random
 
-    state = np.random.get_state(legacy=True)
-    return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index, union-attr]
+    state = np.random.get_state(legacy=True)  # noqa: NPY002 - looked at, never used
+    return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index]

@@ -52,7 +52,7 @@ class Budget:
 
     def count(self, phase: str, check: Check) -> int:
         """Number of instances, examples or replicates of a phase for a check of this cost."""
-        return max(_MINIMUM[phase], round(getattr(self, phase) / check.cost))
+        return max(_MINIMUM[phase], round(int(getattr(self, phase)) / check.cost))
 
 
 def seconds(text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""The reference on the very instance where a subject failed: is the code to blame, or the theorem?"""
+"""The reference on the very instance where a subject failed: tells whether to blame the code or the theorem."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ class Control:
     text: str
 
 
-def control_of(
-    check: Check, evidence: Evidence, fixed: int, subjects: Mapping[str, Any], seed: int
-) -> Control | None:
+def control_of(check: Check, evidence: Evidence, fixed: int, subjects: Mapping[str, Any], seed: int) -> Control | None:
     """Run the reference where the subject was refuted; None when it was not."""
     if decided(check, evidence, fixed) != "refuted":
         return None

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from whp.proofs_checks.engine.check import Check
-from whp.proofs_checks.engine.evidence import Evidence, EventCounts, MeanCounts
+from whp.proofs_checks.engine.evidence import EventCounts, Evidence, MeanCounts
 from whp.proofs_checks.engine.statistics import event as events
 from whp.proofs_checks.engine.statistics import mean as means
 from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_LEVEL, split_level
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
+_ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 
 
@@ -41,29 +42,32 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
         return "refuted"
     if check.kind in ("event", "sample") and refuted_keys(evidence, fixed):
         return "refuted"
-    return "error" if evidence.total.errors >= 5 else None
+    ended = any(e.type in _ENDED for e in evidence.errors)
+    return "error" if evidence.total.errors >= 5 or ended else None
 
 
 def refuted_keys(evidence: Evidence, fixed: int) -> list[str]:
     """Fixed instances on which a random claim is refuted, each at its share of the level."""
-    level = _share(evidence, fixed)
-    bar = -math.log(level)
-    bad = [k for k, c in evidence.events.items() if events.log_e_value(c.replicates, c.events, float(c.delta)) >= bar]
+    bar = -math.log(_share(fixed))
+    bad = [k for k, c in evidence.events.items() if _event_log_e_value(c, c.events) >= bar]
     return bad + [k for k, c in evidence.means.items() if mean_log_e_value(c) >= bar]
 
 
 def mean_log_e_value(counts: MeanCounts) -> float:
-    """Evidence against the claimed mean; for an equality the larger side, charged double."""
+    """Evidence against the claimed mean."""
+    sides: Mapping[str, means.Side] = {"<=": "at most", ">=": "at least", "==": "equal"}
     low, high, claimed = float(counts.low), float(counts.high), float(counts.claimed)
-    sides: Mapping[str, tuple[Any, ...]] = {"<=": ("at most",), ">=": ("at least",), "==": ("at most", "at least")}
-    chosen = sides[counts.relation]
-    values = [means.log_e_value(counts.counts, low, high, claimed, side) for side in chosen]
-    return max(values) - math.log(len(chosen))
+    return means.log_e_value(counts.counts, low, high, claimed, sides[counts.relation])
 
 
-def _share(evidence: Evidence, fixed: int) -> float:
-    claims = max(fixed, len(evidence.events) + len(evidence.means), 1)
-    return split_level(REFUTATION_LEVEL, claims)
+def _event_log_e_value(c: EventCounts, bad: int) -> float:
+    """Evidence against the claimed probability; a claim of 1 or more cannot be refuted."""
+    return -math.inf if float(c.delta) >= 1 else float(events.log_e_value(c.replicates, bad, float(c.delta)))
+
+
+def _share(fixed: int) -> float:
+    """Level of each fixed instance; their number is known before anything runs."""
+    return split_level(REFUTATION_LEVEL, max(fixed, 1))
 
 
 def verdict(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
@@ -88,7 +92,9 @@ def verdict(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
         return Verdict(Kind.ERROR, text, scope, {"errors": total.errors})
     if total.instances + total.replicates == 0:
         return Verdict(Kind.ERROR, "nothing was run", scope)
-    return {"slack": _slack, "event": _event, "sample": _sample, "rate": _rate}[check.kind](check, evidence, fixed, scope)
+    return {"slack": _slack, "event": _event, "sample": _sample, "rate": _rate}[check.kind](
+        check, evidence, fixed, scope
+    )
 
 
 def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
@@ -97,7 +103,8 @@ def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
     details: dict[str, Any] = {"instances": total.instances, "vacuous": total.vacuous, **_extremes(evidence)}
     if evidence.violations:
         first = smallest_violation(evidence)
-        text = f"violated: clause '{first.clause}' fails by {_short(-first.slack)} ({total.violations} of {judged} instances)"
+        share = f"{total.violations} of {judged} instances"
+        text = f"violated: clause '{first.clause}' fails by {_short(-first.slack)} ({share})"
         return Verdict(Kind.REFUTED, text, scope, {**details, "violations": total.violations})
     if judged < _ALMOST_NEVER * total.instances or judged == 0:
         text = f"assumptions met, with a bound that says something, on {judged} of {total.instances} instances only"
@@ -114,7 +121,9 @@ def _slack(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
 
 def smallest_violation(evidence: Evidence) -> Any:
     """Return the violation to show: a shrunk one before one that was drawn, then the shortest."""
-    return min(evidence.violations, key=lambda v: (v.location.phase != "structured", len(v.instance.text), v.location.order))
+    return min(
+        evidence.violations, key=lambda v: (v.location.phase != "structured", len(v.instance.text), v.location.order)
+    )
 
 
 def tightness(evidence: Evidence) -> float | None:
@@ -130,14 +139,16 @@ def _extremes(evidence: Evidence) -> dict[str, Any]:
 
 def _tightness(evidence: Evidence) -> str:
     ratio = tightness(evidence)
-    residual = min((float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0)
+    residual = min(
+        (float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0
+    )
     if ratio is None:
         return "exact" if residual == 0 else f"largest residual {_short(max(-residual, 0.0))}"
     return f"tightest {ratio:.6g} of the bound"
 
 
 def _event(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
-    level = _share(evidence, fixed)
+    level = _share(fixed)
     rows = {k: _event_row(c, level) for k, c in evidence.events.items()}
     details: dict[str, Any] = {"replicates": evidence.total.replicates, "level": REFUTATION_LEVEL, "instances": rows}
     if not rows:
@@ -150,6 +161,8 @@ def _event(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
             f"a true claim shows this with probability below {REFUTATION_LEVEL:g}"
         )
         return Verdict(Kind.REFUTED, text, scope, details)
+    if all(r["claimed"] >= 1 for r in rows.values()):
+        return Verdict(Kind.VACUOUS, "the claimed probability is 1 or more on every instance", scope, details)
     powerless = [k for k, c in evidence.events.items() if _powerless(c, level)]
     if powerless:
         c = evidence.events[powerless[0]]
@@ -176,11 +189,11 @@ def _event_row(c: EventCounts, level: float) -> dict[str, Any]:
 
 
 def _powerless(c: EventCounts, level: float) -> bool:
-    return bool(events.log_e_value(c.replicates, c.replicates, float(c.delta)) < -math.log(level))
+    return float(c.delta) < 1 and _event_log_e_value(c, c.replicates) < -math.log(level)
 
 
 def _sample(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
-    rows = {k: _mean_row(c, _share(evidence, fixed)) for k, c in evidence.means.items()}
+    rows = {k: _mean_row(c, _share(fixed)) for k, c in evidence.means.items()}
     details: dict[str, Any] = {"replicates": evidence.total.replicates, "level": REFUTATION_LEVEL, "instances": rows}
     if not rows:
         return Verdict(Kind.VACUOUS, "assumptions met by none of the fixed instances", scope, details)

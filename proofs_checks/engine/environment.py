@@ -118,9 +118,10 @@ def subject_fingerprint(subject: Any) -> str | None:
     Returns
     -------
     str or None
-        SHA-256 over the subject's name and either its declared version, or the version of its installed distribution, or
-        the sources of its top-level package (its module's file, for a module outside packages). None for closures, lambdas,
-        instances, bound methods, partials and built-ins, whose state is in no file: evidence on them is never reused.
+        SHA-256 over the subject's name and either its declared version, or the version of its installed
+        distribution, or the sources of its top-level package (its module's file, for a module outside packages).
+        None for closures, lambdas, instances, bound methods, partials and built-ins, whose state is in no file:
+        evidence on them is never reused.
     """
     declared = inspect.getattr_static(subject, "whp_version", None)
     kind = subject if inspect.isroutine(subject) or isinstance(subject, type) else type(subject)

@@ -13,7 +13,7 @@ from whp.proofs_checks.engine.evidence import Evidence
 from whp.proofs_checks.engine.registry import checks_of
 from whp.proofs_checks.engine.scheduling import Progress, Run
 from whp.proofs_checks.engine.verdict import Kind, Verdict
-from whp.proofs_checks.engine.verify import execute, make_run, _Settings
+from whp.proofs_checks.engine.verify import _Settings, execute, make_run
 from whp.theory.core.registry import load_papers
 
 LEAST_MUTANTS = 2

@@ -60,7 +60,7 @@ class Slack:
 
 @dataclass(frozen=True)
 class Event:
-    """One replicate of a claim ``P(bad) <= probability``: did the bad thing happen?
+    """One replicate of a claim ``P(bad) <= probability``, and whether the bad thing happened.
 
     ``probability`` is part of the claim, hence a function of the instance alone and the same in every replicate.
     """
@@ -223,7 +223,9 @@ def _entry(clause: Clause, left: Any, right: Any, index: tuple[int, ...]) -> Ent
         return _ball_entry(clause, left, right, index)
     left, right = _plain(left), _plain(right)
     if any(isinstance(v, float) and math.isnan(v) for v in (left, right)):
-        raise NotANumberError(f"clause {clause.name!r}: left={left!r}, right={right!r}" + (f" at {index}" if index else ""))
+        raise NotANumberError(
+            f"clause {clause.name!r}: left={left!r}, right={right!r}" + (f" at {index}" if index else "")
+        )
     if left == right:
         return Entry(clause, left, right, index, 0.0, False, False)
     fails = left > right if clause.relation == "<=" else True

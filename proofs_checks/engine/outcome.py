@@ -78,7 +78,7 @@ class Variant:
         return cls(check, theorem, check.observe)
 
     def tightened(self, factor: float) -> Variant:
-        """Return the claim with its right side multiplied by a factor (identities: perturbed by that relative amount)."""
+        """Return the claim with its right side multiplied by a factor, identities perturbed by as much."""
         if self.check.tighten is not None:
             return replace(self, observe=self.check.tighten(factor), mutated=True)
         inner, takes = self.observe, keyword_names(self.observe)
@@ -102,7 +102,9 @@ def _tighten(observation: Any, factor: Fraction) -> Any:
         return replace(observation, probability=observation.probability * float(factor))
     if isinstance(observation, Sample):
         low, high, mean = observation.low, observation.high, observation.mean
-        moved = high - (high - mean) * float(factor) if observation.relation == ">=" else low + (mean - low) * float(factor)
+        moved = (
+            high - (high - mean) * float(factor) if observation.relation == ">=" else low + (mean - low) * float(factor)
+        )
         return replace(observation, mean=moved)
     return observation
 
@@ -196,9 +198,11 @@ def _redecide(
     mode = variant.check.redecide
     if isinstance(mode, OutputAsData):
         observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
-        replayed = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+        replayed: Mapping[str, Any] = {
+            k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()
+        }
     elif isinstance(mode, Generic):
-        observe, replayed = variant.observe, dict(guard(variant.check, subjects))
+        observe, replayed = variant.observe, guard(variant.check, subjects)
     else:
         return first
     try:

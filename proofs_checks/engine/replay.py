@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,19 @@ class Replay:
     text: str
 
 
-def replay(path: str | Path) -> Replay:
+def replay(path: str | Path, subject: Mapping[str, Any] | None = None) -> Replay:
     """Run again what an evidence file holds.
 
     A violation is replayed on its stored instance; a refuted random claim by its counted replicates, from their seeds;
     without a violation the tightest (or worst) instance is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        An evidence file.
+    subject : mapping, optional
+        The implementation by slot name, where it cannot be imported by the recorded name (a lambda, say), or another
+        one to be tried on the same instance.
 
     Raises
     ------
@@ -63,10 +72,18 @@ def replay(path: str | Path) -> Replay:
     for name in stored.modules:
         load_papers().add_module(name)
     check = find_check(stored.check_id)
-    subjects = {k: resolve(v) for k, v in stored.subjects.items()}
+    subjects = dict(subject) if subject is not None else {k: _subject(k, v) for k, v in stored.subjects.items()}
     if check.kind == "slack":
         return _replay_instance(stored, check, subjects)
     return _replay_counts(stored, check, subjects)
+
+
+def _subject(slot: str, reference: str) -> Any:
+    if reference.startswith("("):
+        raise ValueError(
+            f"the subject {reference} of slot {slot!r} cannot be imported; replay(path, subject=...) in Python"
+        )
+    return resolve(reference)
 
 
 def _replay_instance(stored: EvidenceFile, check: Check, subjects: dict[str, Any]) -> Replay:

@@ -101,7 +101,9 @@ class Report:
     @property
     def level(self) -> float:
         """Chance that any of the random claims that ran is refuted although it is true."""
-        ran = [c for t in self.theorems for c in t.checks if c.evidence is not None and c.check.kind in ("event", "sample")]
+        ran = [
+            c for t in self.theorems for c in t.checks if c.evidence is not None and c.check.kind in ("event", "sample")
+        ]
         return campaign_level(len(ran), REFUTATION_LEVEL) if ran else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -149,4 +151,9 @@ class Report:
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Return JSON-able data of a verdict."""
-    return {"verdict": verdict.kind.value, "text": verdict.text, "scope": verdict.scope, "details": dict(verdict.details)}
+    return {
+        "verdict": verdict.kind.value,
+        "text": verdict.text,
+        "scope": verdict.scope,
+        "details": dict(verdict.details),
+    }

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Block, run_block
+from whp.proofs_checks.engine.blocks import Block, run_block, shrinking_block
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import decided
 from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Location, merge
@@ -41,10 +41,21 @@ class Run:
         return self.prefix.state.decision is not None or self.prefix.state.blocks == len(self.blocks)
 
     @property
+    def shrinking(self) -> Run | None:
+        """A run of one more block of structured search, when a refutation has no shrunk instance yet."""
+        found = self.evidence.violations
+        if not found or any(v.location.phase == "structured" for v in found):
+            return None
+        block = shrinking_block(self.blocks[0])
+        return None if block is None else Run(self.check, [block], self.fixed, self.subjects)
+
+    @property
     def evidence(self) -> Evidence:
         """Merged evidence of the deciding prefix."""
         first = self.blocks[0] if self.blocks else None
-        empty = Evidence.empty(self.check.theorem, self.check.name, first.seed if first else 0, first.budget if first else "")
+        empty = Evidence.empty(
+            self.check.theorem, self.check.name, first.seed if first else 0, first.budget if first else ""
+        )
         return empty if self.prefix.state.evidence is None else self.prefix.state.evidence
 
 
@@ -158,7 +169,9 @@ class Pool:
 
     def _recover(self) -> None:
         if self._rebuild is None:
-            raise BrokenExecutor("the executor broke and cannot be rebuilt; what was computed is in the evidence so far")
+            raise BrokenExecutor(
+                "the executor broke and cannot be rebuilt; what was computed is in the evidence so far"
+            )
         lost = list(self._futures.items())
         self._futures.clear()
         for future, (run, index) in lost:

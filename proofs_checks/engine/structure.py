@@ -9,6 +9,7 @@ against the pinned version.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,14 +17,17 @@ MAX_SHRINKS = 400  # successful shrinks; each costs a handful of observations
 MAX_SHRINK_CALLS = 3000  # observations made while shrinking; further ones are waved through
 
 
-class _Found(Exception):
+class _FoundError(Exception):
     """Raised inside hypothesis to mark an interesting example."""
 
 
 @contextlib.contextmanager
 def deterministic() -> Iterator[bool]:
     """Make hypothesis's stream a function of the seed; yields whether the shim took hold."""
-    from hypothesis.internal.conjecture import engine, providers
+    from hypothesis.internal.conjecture import engine
+    from hypothesis.internal.conjecture import providers as hypothesis_providers
+
+    providers: Any = hypothesis_providers  # private: not for the type checker
 
     try:
         empty = providers.Constants(integers=[], floats=[], bytes=[], strings=[])
@@ -65,8 +69,6 @@ def search(
         The smallest violating instance in hypothesis's order, and whether shrinking ended by itself; None without
         a violation.
     """
-    import math
-
     import hypothesis
     from hypothesis import HealthCheck, Phase, Verbosity
 
@@ -82,7 +84,7 @@ def search(
         violated, slack = observe(instance)
         if violated:
             smallest[:] = [instance]  # hypothesis only tries smaller ones from now on
-            raise _Found
+            raise _FoundError
         if math.isfinite(slack) and not smallest:
             hypothesis.target(-slack, label="slack")
 
@@ -99,11 +101,11 @@ def search(
         suppress_health_check=list(HealthCheck),
         backend="hypothesis",
     )
-    test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))
+    test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))  # type: ignore[no-untyped-call]
     with deterministic():
         try:
             test()
-        except _Found:
+        except _FoundError:
             pass
         except Exception as error:
             if not smallest or not _is_flaky(error):

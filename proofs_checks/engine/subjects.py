@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from whp.proofs_checks.engine.check import Check
 from whp.theory.core import Slot
@@ -55,6 +58,12 @@ def reference_to(subject: Any) -> str | None:
     return f"{module}:{name}" if found is subject else None
 
 
+def name_of(subject: Any) -> str:
+    """Return the reference to a subject, or its name in round brackets when it cannot be imported again."""
+    kind = subject if hasattr(subject, "__qualname__") else type(subject)
+    return reference_to(subject) or f"({kind.__module__}:{kind.__qualname__})"
+
+
 def check_signature(slot: Slot, subject: Any) -> None:
     """Refuse a subject that cannot be called with the slot's arguments.
 
@@ -72,7 +81,9 @@ def check_signature(slot: Slot, subject: Any) -> None:
     try:
         signature.bind(*slot.parameters)
     except TypeError as error:
-        raise SubjectError(f"slot {slot.name} is called as {slot.signature}; the subject is {signature}: {error}") from None
+        raise SubjectError(
+            f"slot {slot.name} is called as {slot.signature}; the subject is {signature}: {error}"
+        ) from None
 
 
 @dataclass
@@ -84,10 +95,13 @@ class Guarded:
     calls: list[tuple[tuple[Any, ...], Any]] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Call the subject and look at what it returns."""
         try:
             output = self.subject(*arguments, **keywords)
         except Exception as error:
             raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error
+        if not self.slot.stateful and _holds_nan(output):
+            raise SubjectOutputError(f"slot {self.slot.name} returned {_brief(output)}: not a number")
         if self.slot.validate is not None:
             try:
                 self.slot.validate(output, *arguments, **keywords)
@@ -111,10 +125,28 @@ class Replayed:
     position: int = field(default=0)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Give back the next output."""
         if self.position >= len(self.outputs):
             raise SubjectError("the exact re-decision calls the subject more often than the check did")
         self.position += 1
         return self.outputs[self.position - 1]
+
+
+def _holds_nan(value: Any, depth: int = 3) -> bool:
+    """Whether a number, array, container or dataclass holds nan; a nan compares false and would pass unseen."""
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc" and bool(np.isnan(value).any())
+    if depth == 0:
+        return False
+    if isinstance(value, list | tuple):
+        return any(_holds_nan(v, depth - 1) for v in value)
+    if isinstance(value, dict):
+        return any(_holds_nan(v, depth - 1) for v in value.values())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return any(_holds_nan(getattr(value, f.name, None), depth - 1) for f in dataclasses.fields(value))
+    return False
 
 
 def _brief(value: Any, limit: int = 120) -> str:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
 from whp.proofs_checks.engine.blocks import Form, plan
 from whp.proofs_checks.engine.budget import Budget, seconds
 from whp.proofs_checks.engine.check import Check
-from whp.proofs_checks.engine.control import Control, control_of
+from whp.proofs_checks.engine.control import control_of
 from whp.proofs_checks.engine.decide import verdict
-from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.evidence import Evidence, merge
 from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
 from whp.proofs_checks.engine.scheduling import Pool, Progress, Run, run_here
-from whp.proofs_checks.engine.subjects import SubjectError, check_signature, reference_to, resolve
+from whp.proofs_checks.engine.subjects import SubjectError, check_signature, name_of, reference_to, resolve
 from whp.proofs_checks.engine.verdict import Kind, Verdict, worst
 from whp.theory.core import Theorem
 from whp.theory.core.registry import load_papers
@@ -116,9 +116,7 @@ def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
     return ready
 
 
-def _resolve_budget(
-    text: str, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings
-) -> Budget:
+def _resolve_budget(text: str, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings) -> Budget:
     """Turn seconds into a multiple of the quick budget, by a timed quick pilot; named budgets are read as they are."""
     limit = seconds(text)
     if limit is None:
@@ -129,9 +127,7 @@ def _resolve_budget(
     return Budget.parse(f"x{max(1, int((limit - pilot) / max(pilot, 1e-3)))}")
 
 
-def _verify(
-    chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budget, settings: _Settings
-) -> Report:
+def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budget, settings: _Settings) -> Report:
     began = time.perf_counter()
     bound = [(t, c) for t in chosen for c in checks_of(t.id)]
     reports: dict[str, CheckReport] = {}
@@ -145,17 +141,28 @@ def _verify(
     if subjects and not runs and not any(r.verdict.kind is Kind.ERROR for r in reports.values()):
         slots = sorted({s.name for _, c in bound for s in c.slots})
         raise ValueError(f"no chosen check has all of the slots {sorted(subjects)}; the slots here are {slots}")
-    execute([r for _, r in runs], settings)
-    for check, run in runs:
-        judged = verdict(check, run.evidence, run.fixed, check.instances.scope)
-        control = control_of(check, run.evidence, run.fixed, subjects, settings.seed) if subjects else None
-        reports[check.id] = CheckReport(check, judged, run.evidence, control=control, subjects=_names(subjects))
-    theorems = tuple(_theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects)) for t in chosen)
+    for check, run, evidence in _complete(runs, settings):
+        judged = verdict(check, evidence, run.fixed, check.instances.scope)
+        control = control_of(check, evidence, run.fixed, subjects, settings.seed) if subjects else None
+        reports[check.id] = CheckReport(check, judged, evidence, control=control, subjects=_names(subjects))
+    theorems = tuple(
+        _theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects)) for t in chosen
+    )
     return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
 
 
+def _complete(runs: Sequence[tuple[Check, Run]], settings: _Settings) -> Iterator[tuple[Check, Run, Evidence]]:
+    """Run everything, then search for smaller instances where a refutation has none."""
+    execute([r for _, r in runs], settings)
+    shrinking = {id(run): more for _, run in runs if (more := run.shrinking) is not None}
+    execute(list(shrinking.values()), settings)
+    for check, run in runs:
+        more = shrinking.get(id(run))
+        yield check, run, run.evidence if more is None else merge(run.evidence, more.evidence)
+
+
 def _names(subjects: Mapping[str, Any]) -> dict[str, str]:
-    return {k: v if isinstance(v, str) else (reference_to(v) or repr(v)) for k, v in subjects.items()}
+    return {k: v if isinstance(v, str) else name_of(v) for k, v in subjects.items()}
 
 
 def _not_run(check: Check, subjects: Mapping[str, Any]) -> Verdict | None:
@@ -224,7 +231,13 @@ def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) ->
     proved = [Verdict(Kind.PROVED, r.detail, r.scope) for r in proofs if r.outcome == "proved"]
     failed = [Verdict(Kind(r.outcome), r.detail, r.scope) for r in proofs if r.outcome != "proved"]
     searched = worst([r.verdict for r in reports] + failed, "no check and no proof")
-    if not proved or searched.kind not in (Kind.HOLDS, Kind.CONSISTENT, Kind.NOT_APPLICABLE, Kind.UNAVAILABLE, Kind.INCONCLUSIVE):
+    if not proved or searched.kind not in (
+        Kind.HOLDS,
+        Kind.CONSISTENT,
+        Kind.NOT_APPLICABLE,
+        Kind.UNAVAILABLE,
+        Kind.INCONCLUSIVE,
+    ):
         return searched
     text = "; ".join(v.text for v in proved)
     if searched.kind is not Kind.NOT_APPLICABLE:

@@ -193,7 +193,8 @@ class Bound:
 
         Examples
         --------
-        >>> low, high = Bound("log", lambda m, x: m.log(x), (Symbol("x", Domain.reals(0, open="low"), "x"),)).enclosure(x=2)
+        >>> x = Symbol("x", Domain.reals(0, open="low"), "x")
+        >>> low, high = Bound("log", lambda m, x: m.log(x), (x,)).enclosure(x=2)
         >>> low < high and float(high - low) < 1e-30
         True
         """
@@ -245,7 +246,9 @@ class Bound:
         """
         symbol = self.symbol(unknown)
         if symbol.monotone is None:
-            raise ValueError(f"bound {self.name!r} declares no monotonicity in {unknown!r}, so it cannot be solved for it")
+            raise ValueError(
+                f"bound {self.name!r} declares no monotonicity in {unknown!r}, so it cannot be solved for it"
+            )
         if (at_most is None) == (at_least is None):
             raise ValueError("give exactly one of at_most and at_least")
         if unknown in values:

@@ -195,5 +195,3 @@ def theorem(id: str) -> Theorem:
 def theorems(*patterns: str) -> tuple[Theorem, ...]:
     """Theorems by glob patterns; see `Registry.theorems`."""
     return _REGISTRY.theorems(*patterns)
-
-

@@ -54,12 +54,19 @@ THEOREMS = (
 
 Radius = Callable[[int, float], float]
 
+
+def _is_number(output: object, *_: object) -> None:
+    if not isinstance(output, float | int):
+        raise TypeError(f"expected a float, got {type(output).__name__}")
+
+
 RADIUS_SLOT = Slot(
     "radius",
     "(n, delta)",
     "n: sample size; delta: failure probability in (0, 1)",
     "half-width of the interval around the sample mean, a float",
     ("n", "delta"),
+    validate=_is_number,
 )
 
 

@@ -139,7 +139,9 @@ CHECKS = (
         name="regret",
         kind="sample",
         observe=regret,
-        instances=Instances("Bernoulli bandits with 2 to 4 arms, 600 to 800 rounds", examples=_bandits, draw=_draw, fixed=1),
+        instances=Instances(
+            "Bernoulli bandits with 2 to 4 arms, 600 to 800 rounds", examples=_bandits, draw=_draw, fixed=1
+        ),
         slots={LEARNER: UCB1},
         mutants=(
             Mutant("plays the smallest index", "regret", {"learner": Pessimist}),

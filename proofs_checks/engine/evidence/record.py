@@ -18,8 +18,8 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("examples", "structured", "sampled", "replicates", "sizes")
-"""Order in which phases count as earlier; other names follow these in alphabetical order."""
+PHASES = ("structured", "examples", "sampled", "replicates", "sizes")
+"""Order in which phases count as earlier (shrunk instances are kept first); other names follow alphabetically."""
 
 KEPT_VIOLATIONS = 5
 KEPT_ERRORS = 5

@@ -1,31 +1,36 @@
 r"""Claims of the form "the bad event happens with probability at most delta", decided from two integers.
 
-The evidence is ``(n, k)``: ``n`` replicates, ``k`` of them bad. For a fixed alternative ``q > delta`` the likelihood ratio
+The evidence is ``(n, k)``: ``n`` replicates, ``k`` of them bad. For a fixed alternative ``q > delta`` the
+likelihood ratio
 
 .. math:: L_q(n, k) = (q / \delta)^k \, ((1 - q) / (1 - \delta))^{n - k}
 
-has one-step expectation ``p q / delta + (1 - p)(1 - q) / (1 - delta)`` when a replicate is bad with probability ``p``. That is 1 at
-``p = delta`` and increases with ``p``, so ``L_q`` is a nonnegative supermartingale started at 1 for **every** ``p <= delta``, also when
-``p`` changes from replicate to replicate in a way that depends on the past only. Mixing over ``q`` keeps that. The mixture used
-here is uniform on ``(delta, 1]``:
+has one-step expectation ``p q / delta + (1 - p)(1 - q) / (1 - delta)`` when a replicate is bad with probability
+``p``. That is 1 at ``p = delta`` and increases with ``p``, so ``L_q`` is a nonnegative supermartingale started at 1
+for **every** ``p <= delta``, also when ``p`` changes from replicate to replicate in a way that depends on the past
+only. Mixing over ``q`` keeps that. The mixture used here is uniform on ``(delta, 1]``:
 
 .. math:: E_\delta(n, k) = \frac{1}{1 - \delta} \int_\delta^1 L_q(n, k) \, dq
-          = \frac{1}{m - k} \sum_{j=0}^{k} \frac{\binom{m}{j}}{\binom{m}{k}} \Big( \frac{1 - \delta}{\delta} \Big)^{k - j}, \qquad m = n + 1.
+          = \frac{1}{m - k} \sum_{j=0}^{k} \frac{\binom{m}{j}}{\binom{m}{k}} \Big( \frac{1 - \delta}{\delta}
+          \Big)^{k - j}, \qquad m = n + 1.
 
-By Ville's inequality ``P(E reaches 1 / alpha at any time) <= alpha``: the claim may be rejected as soon as ``E >= 1 / alpha``, however
-often one looks and whatever made one stop. The sum shows term by term that ``E`` decreases in ``delta``, increases in ``k`` and
-decreases in ``n``, so that rejection is a threshold on ``k`` and the ``delta`` refuted by given data form an interval starting at 0.
+By Ville's inequality ``P(E reaches 1 / alpha at any time) <= alpha``: the claim may be rejected as soon as
+``E >= 1 / alpha``, however often one looks and whatever made one stop. The sum shows term by term that ``E``
+decreases in ``delta``, increases in ``k`` and decreases in ``n``, so that rejection is a threshold on ``k`` and the
+``delta`` refuted by given data form an interval starting at 0.
 
-The truncation at ``delta`` is what makes the test valid below ``delta``. The untruncated Beta mixture tests the two-sided ``p = delta``:
-under ``p = 0`` it rejects a true claim with certainty, sooner or later. At level 1e-6 with ``delta = 0.05`` the exact false-alarm rate up to
-``n = 3000`` is 4.69e-7 (see `whp.proofs_checks.engine.statistics.operating`).
+The truncation at ``delta`` is what makes the test valid below ``delta``. The untruncated Beta mixture tests the
+two-sided ``p = delta``: under ``p = 0`` it rejects a true claim with certainty, sooner or later. At level 1e-6 with
+``delta = 0.05`` the exact false-alarm rate up to ``n = 3000`` is 4.69e-7 (see
+`whp.proofs_checks.engine.statistics.operating`).
 
 References
 ----------
 .. [1] J. Ville, Étude critique de la notion de collectif, Gauthier-Villars, 1939.
-.. [2] H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Statist. 41, 1970 (mixtures).
-.. [3] S. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, Time-uniform, nonparametric, nonasymptotic confidence sequences,
-   Ann. Statist. 49, 2021.
+.. [2] H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Statist. 41, 1970
+   (mixtures).
+.. [3] S. Howard, A. Ramdas, J. McAuliffe, J. Sekhon, Time-uniform, nonparametric, nonasymptotic confidence
+   sequences, Ann. Statist. 49, 2021.
 """
 
 from __future__ import annotations
@@ -35,6 +40,8 @@ from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from whp.proofs_checks.engine.statistics.arguments import count, log_threshold, probabilities
 
 __all__ = [
     "confidence_interval",
@@ -68,8 +75,9 @@ def log_e_value(n: ArrayLike, k: ArrayLike, delta: ArrayLike) -> float | NDArray
     Returns
     -------
     float or ndarray
-        ``log E``; the claim is refuted at level ``alpha`` once it reaches ``log(1 / alpha)``. ``inf`` when ``delta = 0`` and ``k > 0``.
-        The absolute error is below 1e-11 for ``n`` up to 3000 and 1e-8 for ``n`` up to a million.
+        ``log E``; the claim is refuted at level ``alpha`` once it reaches ``log(1 / alpha)``. ``inf`` when
+        ``delta = 0`` and ``k > 0``. The absolute error is below 1e-11 for ``n`` up to 3000 and 1e-8 for ``n`` up to
+        a million.
 
     Raises
     ------
@@ -88,7 +96,7 @@ def log_e_value(n: ArrayLike, k: ArrayLike, delta: ArrayLike) -> float | NDArray
     True
     """
     trials, bad = _counts(n, k)
-    claimed = _probabilities(delta, "delta")
+    claimed = probabilities(delta, "delta")
     trials, bad, claimed = np.broadcast_arrays(trials, bad, claimed)
     result = _log_tail_over_term(trials + 1.0, bad, claimed) - np.log(trials + 1.0 - bad)
     return float(result) if result.ndim == 0 else result
@@ -109,16 +117,17 @@ def rejection_boundary(n_max: int, delta: float, alpha: float) -> NDArray[np.int
     Returns
     -------
     ndarray of int, shape (n_max + 1,)
-        Entry ``n`` is the least ``k`` with ``E(n, k) >= 1 / alpha``; ``n + 1`` where no count refutes. Never decreases in ``n``.
+        Entry ``n`` is the least ``k`` with ``E(n, k) >= 1 / alpha``; ``n + 1`` where no count refutes. Never
+        decreases in ``n``.
 
     Examples
     --------
     >>> rejection_boundary(5, 0.05, 1e-3).tolist()
     [1, 2, 3, 3, 4, 4]
     """
-    n_max = _count(n_max, "n_max")
-    claimed = float(_probabilities(delta, "delta"))
-    threshold = _threshold(alpha)
+    n_max = count(n_max, "n_max")
+    claimed = float(probabilities(delta, "delta"))
+    threshold = log_threshold(alpha)
     n = np.arange(n_max + 1)
     low, high = np.full(n_max + 1, -1), n + 1  # low never refutes, high always does (or is n + 1)
     while np.any(high - low > 1):
@@ -144,8 +153,9 @@ def margin(n: int, k: int, alpha: float) -> float:
     Returns
     -------
     float
-        Every claim ``delta <= margin`` is refuted at level `alpha`, valid at any stopping time; 0 when there was no bad event
-        (then nothing is refuted). Compared with the claimed ``delta`` it says how far the claim is from being refuted.
+        Every claim ``delta <= margin`` is refuted at level `alpha`, valid at any stopping time; 0 when there was no
+        bad event (then nothing is refuted). Compared with the claimed ``delta`` it says how far the claim is from
+        being refuted.
 
     Examples
     --------
@@ -155,7 +165,7 @@ def margin(n: int, k: int, alpha: float) -> float:
     True
     """
     _counts(n, k)
-    threshold = _threshold(alpha)
+    threshold = log_threshold(alpha)
     if k == 0:
         return 0.0
     low, high = 0.0, 1.0  # delta = 0 is refuted by one bad event, delta = 1 never is
@@ -180,7 +190,8 @@ def confidence_interval(n: int, k: int, alpha: float) -> tuple[float, float]:
     Returns
     -------
     low, high : float
-        With probability at least ``1 - alpha`` the true probability lies strictly inside (or at 0 or 1) at all moments at once.
+        With probability at least ``1 - alpha`` the true probability lies strictly inside (or at 0 or 1) at all
+        moments at once.
 
     Examples
     --------
@@ -207,13 +218,15 @@ def replicates_needed(delta: float, alpha: float, p_true: float, power: float = 
     p_true : float
         The probability that the bad event really has, in ``(delta, 1]``.
     power : float
-        Wanted probability of refutation when looking at the end only, in ``(0, 1)``; earlier looks can only add to it.
+        Wanted probability of refutation when looking at the end only, in ``(0, 1)``; earlier looks can only add to
+        it.
 
     Returns
     -------
     int
-        A number of replicates ``n`` with ``P(Binomial(n, p_true) >= boundary(n)) >= power``; least up to the saw teeth that counts make.
-        To ask how many replicates *establish* a claim with a true ``p_true < delta``, call with ``1 - delta`` and ``1 - p_true``.
+        A number of replicates ``n`` with ``P(Binomial(n, p_true) >= boundary(n)) >= power``; least up to the saw
+        teeth that counts make. To ask how many replicates *establish* a claim with a true ``p_true < delta``, call
+        with ``1 - delta`` and ``1 - p_true``.
 
     Raises
     ------
@@ -227,8 +240,8 @@ def replicates_needed(delta: float, alpha: float, p_true: float, power: float = 
     >>> replicates_needed(0.05, 1e-10, 0.5) < replicates_needed(0.05, 1e-10, 0.1)
     True
     """
-    claimed, true = float(_probabilities(delta, "delta")), float(_probabilities(p_true, "p_true"))
-    threshold = _threshold(alpha)
+    claimed, true = float(probabilities(delta, "delta")), float(probabilities(p_true, "p_true"))
+    threshold = log_threshold(alpha)
     if not true > claimed:
         raise ValueError(f"p_true must exceed delta={claimed!r} for the claim to be refutable, got {true!r}")
     if not 0 < power < 1:
@@ -260,9 +273,7 @@ def _power_at(n: int, delta: float, threshold: float, p_true: float) -> float:
     return 1.0 if high == 0 else float(betainc(high, n - high + 1, p_true))
 
 
-def _log_tail_over_term(
-    m: NDArray[np.float64], k: NDArray[np.float64], p: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _log_tail_over_term(m: NDArray[np.float64], k: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
     """``log(P(B <= k) / P(B = k))`` for ``B ~ Binomial(m, p)`` and ``k < m``."""
     from scipy.special import betaincc, gammaln, xlog1py, xlogy
 
@@ -299,27 +310,3 @@ def _counts(n: ArrayLike, k: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
         trials, bad = np.broadcast_arrays(trials, bad)
         raise ValueError(f"counts must satisfy 0 <= k <= n <= 2**53, got n={trials[wrong][0]}, k={bad[wrong][0]}")
     return trials.astype(np.float64), bad.astype(np.float64)
-
-
-def _count(value: int, name: str) -> int:
-    """Check one nonnegative integer."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < 0:
-        raise ValueError(f"{name} must be at least 0, got {value!r}")
-    return int(value)
-
-
-def _probabilities(value: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Check probabilities (nan fails the comparison)."""
-    array = np.asarray(value, dtype=np.float64)
-    if not np.all((array >= 0) & (array <= 1)):
-        raise ValueError(f"{name} must be a probability between 0 and 1, got {value!r}")
-    return array
-
-
-def _threshold(alpha: float) -> float:
-    """``log(1 / alpha)``."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha!r}")
-    return -math.log(alpha)

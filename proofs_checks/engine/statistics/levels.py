@@ -1,14 +1,16 @@
 r"""Levels of checks and campaigns, and the prefix rule that makes the order of arrival irrelevant.
 
-A check-run refutes when its e-process reaches ``1 / REFUTATION_LEVEL``. By Ville's inequality [1]_ that happens to a true claim with
-probability at most ``REFUTATION_LEVEL``, whenever and however often one looks. By the union bound a campaign of ``N`` check-runs, however they
-were selected and however dependent they are, raises a false alarm with probability at most ``N * REFUTATION_LEVEL``: a re-run with a new seed
-is one more run and never resets what is spent; a re-run with the same seed gives the same data and spends nothing.
+A check-run refutes when its e-process reaches ``1 / REFUTATION_LEVEL``. By Ville's inequality [1]_ that happens to
+a true claim with probability at most ``REFUTATION_LEVEL``, whenever and however often one looks. By the union bound
+a campaign of ``N`` check-runs, however they were selected and however dependent they are, raises a false alarm with
+probability at most ``N * REFUTATION_LEVEL``: a re-run with a new seed is one more run and never resets what is
+spent; a re-run with the same seed gives the same data and spends nothing.
 
 References
 ----------
 .. [1] J. Ville, Étude critique de la notion de collectif, Gauthier-Villars, 1939.
-.. [2] V. Vovk, R. Wang, E-values: calibration, combination and applications, Ann. Statist. 49, 2021 (averages of e-values).
+.. [2] V. Vovk, R. Wang, E-values: calibration, combination and applications, Ann. Statist. 49, 2021 (averages of
+   e-values).
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from whp.proofs_checks.engine.statistics.event import _count
+from whp.proofs_checks.engine.statistics.arguments import count, positive_count
+from whp.proofs_checks.engine.statistics.arguments import level as checked_level
 
 __all__ = [
     "HOLDS_LEVEL",
@@ -40,7 +43,7 @@ REFUTATION_LEVEL: Final = 1e-10
 """Level of one check-run: the chance that a true claim is ever refuted by it."""
 
 HOLDS_LEVEL: Final = 1e-3
-"""Level of the statements that accompany ``holds`` (confidence intervals, margins): they are reports, not alarms, and may be looser."""
+"""Level of the statements that accompany ``holds`` (confidence intervals): reports, not alarms, hence looser."""
 
 Evidence = TypeVar("Evidence")
 Decision = TypeVar("Decision")
@@ -59,15 +62,15 @@ def split_level(level: float, parts: int) -> float:
     Returns
     -------
     float
-        ``level / parts``: the instance whose own e-value reaches ``parts / level`` is refuted by name. The claim as a whole may
-        be refuted earlier, by `log_mean_e_value`.
+        ``level / parts``: the instance whose own e-value reaches ``parts / level`` is refuted by name. The claim as
+        a whole may be refuted earlier, by `log_mean_e_value`.
 
     Examples
     --------
     >>> split_level(1e-10, 4)
     2.5e-11
     """
-    return _level(level) / _positive(parts, "parts")
+    return checked_level(level, "level") / positive_count(parts, "parts")
 
 
 def per_check_level(campaign: float, checks: int) -> float:
@@ -90,11 +93,11 @@ def per_check_level(campaign: float, checks: int) -> float:
     >>> f"{per_check_level(1e-6, 2877):.2e}"
     '3.48e-10'
     """
-    return _level(campaign) / _positive(checks, "checks")
+    return checked_level(campaign, "campaign") / positive_count(checks, "checks")
 
 
 def campaign_level(runs: int, level: float = REFUTATION_LEVEL) -> float:
-    """Bound on the chance that any of many check-runs, dependent or not, selected or not, refutes a true claim.
+    """Bound the chance that any of many check-runs, dependent or not, selected or not, refutes a true claim.
 
     Parameters
     ----------
@@ -113,11 +116,13 @@ def campaign_level(runs: int, level: float = REFUTATION_LEVEL) -> float:
     >>> campaign_level(10_000)
     1e-06
     """
-    return min(1.0, _count(runs, "runs") * _level(level))
+    return min(1.0, count(runs, "runs") * checked_level(level, "level"))
 
 
 def false_alarm_chance(runs: int, level: float) -> float:
-    """Chance that at least one of many independent tests of true claims raises an alarm, each with chance exactly `level`.
+    """Chance that at least one of many independent tests of true claims raises an alarm.
+
+    Each does with chance exactly `level`: what happens when every check of a suite has its own level.
 
     Parameters
     ----------
@@ -136,14 +141,14 @@ def false_alarm_chance(runs: int, level: float) -> float:
     >>> f"{false_alarm_chance(2877, 1e-4):.1%}"
     '25.0%'
     """
-    return -math.expm1(_count(runs, "runs") * math.log1p(-_level(level)))
+    return -math.expm1(count(runs, "runs") * math.log1p(-checked_level(level, "level")))
 
 
 def log_mean_e_value(log_e_values: ArrayLike) -> float:
     """Log of the average of e-values: evidence against "every one of these claims is true".
 
-    The average of e-processes is an e-process under any dependence [2]_, and it reaches ``1 / level`` whenever one member reaches
-    ``members / level``: never weaker than splitting the level.
+    The average of e-processes is an e-process under any dependence [2]_, and it reaches ``1 / level`` whenever one
+    member reaches ``members / level``: never weaker than splitting the level.
 
     Parameters
     ----------
@@ -194,9 +199,9 @@ class PrefixDecision(Generic[Evidence, Decision]):
 class BlockPrefix(Generic[Evidence, Decision]):
     """Folds blocks in the order of their index, in whatever order they arrive.
 
-    Blocks that arrive early wait. The fold stops at the first prefix that decides, so that the result is a function of the
-    blocks alone: neither the number of workers nor their speed can change it. Looking after each block only is looking at fewer
-    times than an e-process allows.
+    Blocks that arrive early wait. The fold stops at the first prefix that decides, so that the result is a function
+    of the blocks alone: neither the number of workers nor their speed can change it. Looking after each block only
+    is looking at fewer times than an e-process allows.
 
     Parameters
     ----------
@@ -246,7 +251,7 @@ class BlockPrefix(Generic[Evidence, Decision]):
         ValueError
             If the block was given before and is still of use.
         """
-        index = _count(index, "index")
+        index = count(index, "index")
         if index in self._waiting or (index < self._state.blocks and self._state.decision is None):
             raise ValueError(f"block {index} was given twice; a block may be merged once only")
         if self._state.decision is None:
@@ -274,8 +279,8 @@ def shortest_deciding_prefix(
     Parameters
     ----------
     blocks : mapping from int, or iterable
-        Evidence by block index (indices missing in between end the prefix), or in the order of the index. An iterable is
-        read only as far as needed.
+        Evidence by block index (indices missing in between end the prefix), or in the order of the index. An
+        iterable is read only as far as needed.
     decide : callable
         Merged evidence to decision, or None while undecided.
     merge : callable
@@ -298,17 +303,3 @@ def shortest_deciding_prefix(
         if prefix.state.decision is not None:
             break
     return prefix.state
-
-
-def _level(value: float) -> float:
-    """Check a level."""
-    if not 0 < value < 1:
-        raise ValueError(f"a level must lie strictly between 0 and 1, got {value!r}")
-    return float(value)
-
-
-def _positive(value: int, name: str) -> int:
-    """Check a number of parts."""
-    if _count(value, name) == 0:
-        raise ValueError(f"{name} must be at least 1, got {value!r}")
-    return int(value)

@@ -1,34 +1,43 @@
 r"""Claims on the mean of a random variable with a declared range, decided from a histogram of integers.
 
-**The test.** Let ``Y`` lie in ``[low, high]`` and let ``E[Y] <= m`` be claimed. Put ``u = (Y - low) / (m - low) >= 0``, so that the claim reads
-``E[u] <= 1``. For a fixed fraction ``c`` in ``(0, 1]`` the capital of a gambler who stakes the share ``c`` each time,
+**The test.** Let ``Y`` lie in ``[low, high]`` and let ``E[Y] <= m`` be claimed. Put
+``u = (Y - low) / (m - low) >= 0``, so that the claim reads ``E[u] <= 1``. For a fixed fraction ``c`` in ``(0, 1]``
+the capital of a gambler who stakes the share ``c`` each time,
 
-.. math:: K_c = \prod_t \big( 1 + c (u_t - 1) \big) = \prod_t \big( 1 + \lambda (Y_t - m) \big), \qquad \lambda = c / (m - low),
+.. math:: K_c = \prod_t \big( 1 + c (u_t - 1) \big) = \prod_t \big( 1 + \lambda (Y_t - m) \big),
+          \qquad \lambda = c / (m - low),
 
-is nonnegative, starts at 1 and is a supermartingale whenever ``E[Y_t | past] <= m`` for every ``t`` (independent replicates, or instances chosen
-from the past only). So is the average over a fixed grid of ``c``, here ``2**(-j / 2), j = 0..40``: half an octave costs at
-most 4% of the growth rate, the average at most ``log 41`` in all, and any deviation is met, large or tiny. Ville's
-inequality then bounds by ``alpha`` the chance of *ever* reaching ``1 / alpha`` under a true claim. Claims ``>=`` are the mirror image; a claim
-``=`` averages both e-processes.
+is nonnegative, starts at 1 and is a supermartingale whenever ``E[Y_t | past] <= m`` for every ``t`` (independent
+replicates, or instances chosen from the past only). So is the average over a fixed grid of ``c``, here the 41 powers
+``2**(-j / 2)``: a stake off by a quarter octave costs 4% of the growth rate (where the stake is small), the average
+at most ``log 41`` in all, and any deviation is met, large or tiny. Ville's inequality then bounds by ``alpha`` the
+chance of *ever* reaching ``1 / alpha`` under a true claim. Claims ``>=`` are the mirror image; a claim ``=``
+averages both e-processes.
 
-**Rounding keeps it valid.** Each sample is rounded *towards the claim* to a fixed grid of the range: down for ``<=``, up for ``>=``. Rounded down,
-``Y <= X``, hence ``E[Y | past] <= E[X | past] <= m``: the argument above applies to ``Y`` word for word. The price is resolution: a violation
-smaller than one grid step, ``(high - low) / grid_steps``, may go unseen.
+**Rounding keeps it valid.** Each sample is rounded *towards the claim* to a fixed grid of the range: down for
+``<=``, up for ``>=``. Rounded down, ``Y <= X``, hence ``E[Y | past] <= E[X | past] <= m``: the argument above
+applies to ``Y`` word for word. The price is resolution: a violation smaller than one grid step,
+``(high - low) / grid_steps``, may go unseen.
 
-**Why a histogram is enough.** ``log K_c = sum_b count_b log(1 + c (u_b - 1))`` depends on the samples through the counts alone. The order within a
-block is irrelevant, merging blocks is integer addition (exactly associative and commutative), and looking after any
-predictable sequence of blocks, such as every prefix of block indices, is looking at a stopping time.
+**Why a histogram is enough.** ``log K_c = sum_b count_b log(1 + c (u_b - 1))`` depends on the samples through the
+counts alone. The order within a block is irrelevant, merging blocks is integer addition (exactly associative and
+commutative), and looking after any predictable sequence of blocks, such as every prefix of block indices, is
+looking at a stopping time.
 
-**Cells.** To serve both directions from one histogram, cell ``2 b`` counts samples *equal* to grid point ``b`` and cell ``2 b + 1`` those
-strictly between ``b`` and ``b + 1``. Samples on the grid (0 and 1, the ends of the range) are therefore not rounded at all.
+**Cells.** To serve both directions from one histogram, cell ``2 b`` counts samples *equal* to grid point ``b`` and
+cell ``2 b + 1`` those strictly between ``b`` and ``b + 1``. Samples on the grid (0 and 1, the ends of the range)
+are therefore not rounded at all.
 
-**Intervals.** ``u`` decreases in ``m``, hence so do ``K_c`` and the average: the claims refuted by given data form a half-line, found by bisection.
+**Intervals.** ``u`` decreases in ``m``, hence so do ``K_c`` and the average: the claims refuted by given data form
+a half-line, found by bisection.
 
 References
 ----------
 .. [1] J. Ville, Étude critique de la notion de collectif, Gauthier-Villars, 1939.
-.. [2] I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, J. R. Stat. Soc. B 86, 2024.
-.. [3] H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Statist. 41, 1970 (mixtures).
+.. [2] I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, J. R. Stat. Soc. B 86,
+   2024.
+.. [3] H. Robbins, Statistical methods related to the law of the iterated logarithm, Ann. Math. Statist. 41, 1970
+   (mixtures).
 """
 
 from __future__ import annotations
@@ -39,7 +48,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from whp.proofs_checks.engine.statistics.event import _threshold
+from whp.proofs_checks.engine.statistics.arguments import level, log_threshold
 
 __all__ = [
     "GRID_STEPS",
@@ -48,6 +57,7 @@ __all__ = [
     "bin_samples",
     "confidence_interval",
     "log_e_value",
+    "log_e_values_of_counts",
     "margin",
     "sample_mean",
     "samples_needed",
@@ -81,7 +91,8 @@ def bin_samples(values: ArrayLike, low: float, high: float, grid_steps: int = GR
     Returns
     -------
     ndarray of int, shape (2 * grid_steps + 1,)
-        Counts at grid points (even cells) and strictly between them (odd cells). Histograms of the same range merge by addition.
+        Counts at grid points (even cells) and strictly between them (odd cells). Histograms of the same range merge
+        by addition.
 
     Raises
     ------
@@ -99,7 +110,8 @@ def bin_samples(values: ArrayLike, low: float, high: float, grid_steps: int = GR
     if outside.any():
         position = int(np.argmax(outside))
         raise ValueError(
-            f"values must lie in the declared range [{low!r}, {high!r}], got {float(samples[position])!r} at position {position}"
+            f"values must lie in the declared range [{low!r}, {high!r}], got {float(samples[position])!r} "
+            f"at position {position}"
         )
     first = np.searchsorted(grid, samples, side="left")  # least grid point that is not below the sample
     cells = np.where(grid[first] == samples, 2 * first, 2 * first - 1)
@@ -150,7 +162,8 @@ def log_e_value(histogram: ArrayLike, low: float, high: float, mean: float, side
     Returns
     -------
     float
-        ``log E``; the claim is refuted at level ``alpha`` once it reaches ``log(1 / alpha)``. ``inf`` when the data are impossible under the claim.
+        ``log E``; the claim is refuted at level ``alpha`` once it reaches ``log(1 / alpha)``. ``inf`` when the data
+        are impossible under the claim.
 
     Examples
     --------
@@ -164,6 +177,44 @@ def log_e_value(histogram: ArrayLike, low: float, high: float, mean: float, side
     """
     down, up, counts = _occupied(histogram, low, high)
     return float(_log_evidence(down, up, counts, low, high, mean, side))
+
+
+def log_e_values_of_counts(
+    points: ArrayLike,
+    counts: ArrayLike,
+    low: float,
+    high: float,
+    mean: float,
+    side: Side,
+    grid_steps: int = GRID_STEPS,
+) -> NDArray[np.float64]:
+    """Log e-values of many samples that take the same few values, each sample given by how often it takes which.
+
+    Parameters
+    ----------
+    points : array_like, shape (n_points,)
+        Values in the declared range.
+    counts : array_like of int, shape (..., n_points)
+        How often each value occurs.
+    low, high, mean, side
+        As in `log_e_value`.
+    grid_steps : int
+        Steps of the grid that samples are rounded to.
+
+    Returns
+    -------
+    ndarray, shape (...)
+        What `log_e_value` says of each sample.
+
+    Examples
+    --------
+    >>> log_e_values_of_counts([0, 1], [[0, 0], [30, 70]], 0, 1, 0.5, "at most").round(2).tolist()
+    [0.0, 5.11]
+    """
+    grid = _grid(low, high, grid_steps)
+    cells = np.array([int(np.argmax(bin_samples(x, low, high, grid_steps))) for x in np.asarray(points).ravel()])
+    down, up = grid[cells // 2], grid[(cells + 1) // 2]
+    return _log_evidence(down, up, np.asarray(counts, dtype=np.float64), low, high, mean, side)
 
 
 def margin(histogram: ArrayLike, low: float, high: float, alpha: float, side: OneSide) -> float:
@@ -183,7 +234,8 @@ def margin(histogram: ArrayLike, low: float, high: float, alpha: float, side: On
     Returns
     -------
     float
-        For "at most" the largest ``m`` such that ``E[X] <= m`` is refuted, or `low` if none in the range is; for "at least" the smallest, or `high`.
+        For "at most" the largest ``m`` such that ``E[X] <= m`` is refuted, or `low` if none in the range is; for
+        "at least" the smallest, or `high`.
 
     Examples
     --------
@@ -192,7 +244,7 @@ def margin(histogram: ArrayLike, low: float, high: float, alpha: float, side: On
     True
     """
     down, up, counts = _occupied(histogram, low, high)
-    threshold = _threshold(alpha)
+    threshold = log_threshold(alpha)
     if side not in get_args(OneSide):
         raise ValueError(f"side must be 'at most' or 'at least', got {side!r}")
     refuted, other = (float(low), float(high)) if side == "at most" else (float(high), float(low))
@@ -226,12 +278,12 @@ def confidence_interval(histogram: ArrayLike, low: float, high: float, alpha: fl
     >>> confidence_interval(bin_samples([], 0, 1), 0, 1, 0.05)
     (0.0, 1.0)
     """
-    alpha = math.exp(-_threshold(alpha)) / 2
+    alpha = level(alpha) / 2
     return margin(histogram, low, high, alpha, "at most"), margin(histogram, low, high, alpha, "at least")
 
 
 def samples_needed(histogram: ArrayLike, low: float, high: float, mean: float, side: Side, alpha: float) -> int | None:
-    """Samples after which the claim would be refuted if the histogram kept its proportions.
+    """Return how many samples would refute the claim if the histogram kept its proportions.
 
     Parameters
     ----------
@@ -249,8 +301,8 @@ def samples_needed(histogram: ArrayLike, low: float, high: float, mean: float, s
     Returns
     -------
     int or None
-        Total number of samples, those already drawn included in the count; None when evidence does not grow (the samples agree with
-        the claim, or the deviation is below the resolution of the grid).
+        Total number of samples, those already drawn included in the count; None when evidence does not grow (the
+        samples agree with the claim, or the deviation is below the resolution of the grid).
 
     Examples
     --------
@@ -260,7 +312,7 @@ def samples_needed(histogram: ArrayLike, low: float, high: float, mean: float, s
     True
     """
     down, up, counts = _occupied(histogram, low, high)
-    threshold = _threshold(alpha)
+    threshold = log_threshold(alpha)
     if counts.size == 0:
         raise ValueError("histogram must hold at least one sample to be extrapolated, got none")
     shares = counts / counts.sum()
@@ -300,15 +352,13 @@ def _log_evidence(
     raise ValueError(f"side must be 'at most', 'at least' or 'equal', got {side!r}")
 
 
-def _log_average_capital(
-    heights: NDArray[np.float64], mean: float, counts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _log_average_capital(heights: NDArray[np.float64], mean: float, counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log of the average over stakes of the capital against "heights >= 0 have mean at most `mean`"."""
     if mean <= 0:  # refuted by any sample if the mean is negative, by any sample above 0 if it is 0
         fatal = counts[..., heights > 0] if mean == 0 else counts
         return np.where(fatal.sum(axis=-1) > 0, np.inf, 0.0)
-    ratios = np.minimum(heights / mean, 1e300)  # rounding down a huge ratio loses evidence only
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        ratios = np.minimum(heights / mean, 1e300)  # rounding down a huge ratio loses evidence only
         logs = np.log1p(np.multiply.outer(ratios - 1.0, STAKES))  # (points, stakes); -inf where all is staked and lost
     ruined = np.isneginf(logs)
     capital = counts @ np.where(ruined, 0.0, logs)  # (..., stakes)
@@ -335,8 +385,8 @@ def _occupied(
 
 def _grid(low: float, high: float, grid_steps: int) -> NDArray[np.float64]:
     """Grid points (grid_steps + 1,), never decreasing, with the exact ends of the range."""
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"the declared range must be finite with low < high, got low={low!r}, high={high!r}")
+    if not (low < high and math.isfinite(high - low)):
+        raise ValueError(f"the declared range must have low < high and a finite width, got low={low!r}, high={high!r}")
     if not grid_steps >= 1:
         raise ValueError(f"grid_steps must be at least 1, got {grid_steps!r}")
     share = np.arange(grid_steps + 1) / grid_steps

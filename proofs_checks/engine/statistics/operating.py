@@ -1,17 +1,19 @@
 r"""Exact operating characteristics of the tests, by dynamic programming over counts.
 
-The tests of `event` and `mean` depend on the data through counts alone, and counts of independent replicates form a Markov chain. So the chance
-that a test *ever* rejects up to ``n_max`` is computed exactly (up to float rounding of sums of positive terms), not simulated: carry the
-distribution of the counts, and at each look move the mass of the rejecting states to "rejected".
+The tests of `event` and `mean` depend on the data through counts alone, and counts of independent replicates form a
+Markov chain. So the chance that a test *ever* rejects up to ``n_max`` is computed exactly (up to float rounding of
+sums of positive terms), not simulated: carry the distribution of the counts, and at each look move the mass of the
+rejecting states to "rejected".
 
-Two facts are worth knowing. The rejecting states of the event test are ``k >= boundary(n)``, so its false-alarm rate increases with the
-probability ``p`` of the bad event (coupling), and ``p = delta`` is the worst true case. And looking after whole blocks only is looking at a
-subset of the moments, so it never increases the chance of rejection, true claim or not; the level holds for every sequence of looks.
+Two facts are worth knowing. The rejecting states of the event test are ``k >= boundary(n)``, so its false-alarm
+rate increases with the probability ``p`` of the bad event (coupling), and ``p = delta`` is the worst true case. And
+looking after whole blocks only is looking at a subset of the moments, so it never increases the chance of
+rejection, true claim or not; the level holds for every sequence of looks.
 
 References
 ----------
-.. [1] P. Armitage, C. McPherson, B. Rowe, Repeated significance tests on accumulating data, J. R. Stat. Soc. A 132, 1969
-   (exact recursion for repeated tests on counts).
+.. [1] P. Armitage, C. McPherson, B. Rowe, Repeated significance tests on accumulating data, J. R. Stat. Soc. A 132,
+   1969 (exact recursion for repeated tests on counts).
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whp.proofs_checks.engine.statistics.event import _count, _probabilities, _threshold, rejection_boundary
-from whp.proofs_checks.engine.statistics.mean import GRID_STEPS, Side, _grid, _log_evidence, bin_samples
+from whp.proofs_checks.engine.statistics.arguments import count, log_threshold
+from whp.proofs_checks.engine.statistics.arguments import probabilities as checked_probabilities
+from whp.proofs_checks.engine.statistics.event import rejection_boundary
+from whp.proofs_checks.engine.statistics.mean import GRID_STEPS, Side, log_e_values_of_counts
 
 __all__ = ["OperatingCharacteristic", "event_characteristic", "false_alarm", "mean_characteristic", "power"]
 
@@ -89,7 +93,7 @@ def event_characteristic(
     [0.5, 0.75, 0.875]
     """
     looks = _looks(n_max, block)
-    true = float(_probabilities(p, "p"))
+    true = float(checked_probabilities(p, "p"))
     boundary = rejection_boundary(int(looks[-1]), delta, alpha)
     alive, rejected, total, before = np.ones(1), np.zeros(looks.size), 0.0, 0
     for i, n in enumerate(looks):
@@ -100,7 +104,7 @@ def event_characteristic(
             alive = grown
         total += float(alive[boundary[n] :].sum())
         alive = alive[: boundary[n]]
-        rejected[i], before = total, n
+        rejected[i], before = min(total, 1.0), n
     return OperatingCharacteristic(looks, rejected)
 
 
@@ -201,23 +205,20 @@ def mean_characteristic(
     >>> 0 < fair.probability < 0.01
     True
     """
-    looks, threshold = _looks(n_max, block), _threshold(alpha)
+    looks, threshold = _looks(n_max, block), log_threshold(alpha)
     weights = _distribution(points, probabilities)
-    cells = np.array([int(np.argmax(bin_samples([x], low, high, grid_steps))) for x in points])
-    cells = np.pad(cells, (0, 3 - cells.size), mode="edge")  # unused points have weight 0
-    grid = _grid(low, high, grid_steps)
-    down, up = grid[cells // 2], grid[(cells + 1) // 2]
+    support = np.pad(np.asarray(points, dtype=np.float64), (0, 3 - len(points)), mode="edge")  # padding has weight 0
     alive = np.ones((1, 1))  # [k1, k2]: chance of these counts of points 1 and 2, not rejected so far
     rejected, total, before = np.zeros(looks.size), 0.0, 0
     for i, n in enumerate(looks):
         for _ in range(n - before):
             alive = _one_more(alive, weights)
         k1, k2 = np.nonzero(alive)
-        counts = np.stack([n - k1 - k2, k1, k2], axis=-1).astype(np.float64)
-        out = _log_evidence(down, up, counts, low, high, mean, side) >= threshold
+        counts = np.stack([n - k1 - k2, k1, k2], axis=-1)
+        out = log_e_values_of_counts(support, counts, low, high, mean, side, grid_steps) >= threshold
         total += float(alive[k1[out], k2[out]].sum())
         alive[k1[out], k2[out]] = 0.0
-        rejected[i], before = total, n
+        rejected[i], before = min(total, 1.0), n
     return OperatingCharacteristic(looks, rejected)
 
 
@@ -235,17 +236,19 @@ def _one_more(alive: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 def _distribution(points: Sequence[float], probabilities: Sequence[float]) -> NDArray[np.float64]:
     """Check a distribution on at most three points and pad it to three."""
-    weights = _probabilities(probabilities, "probabilities")
+    weights = checked_probabilities(probabilities, "probabilities")
     if not 1 <= len(points) <= 3 or weights.shape != (len(points),):
-        raise ValueError(f"points must be one, two or three with a probability each, got {points!r} and {probabilities!r}")
+        raise ValueError(
+            f"points must be one, two or three with a probability each, got {points!r} and {probabilities!r}"
+        )
     if abs(float(weights.sum()) - 1.0) > 1e-12:
         raise ValueError(f"probabilities must sum to 1, got {float(weights.sum())!r}")
     return np.pad(weights, (0, 3 - weights.size))
 
 
 def _looks(n_max: int, block: int | Sequence[int]) -> NDArray[np.int64]:
-    """Ends of whole blocks, at least one and at most `n_max`."""
-    n_max = _count(n_max, "n_max")
+    """Return the ends of whole blocks, at least one and at most `n_max`."""
+    n_max = count(n_max, "n_max")
     sizes = [block] * (n_max // block if block >= 1 else 0) if isinstance(block, int) else list(block)
     looks = np.cumsum(np.asarray(sizes, dtype=np.int64))
     looks = looks[looks <= n_max]

@@ -1,28 +1,31 @@
 r"""Measured growth over geometric sizes: a report, never a proof or a refutation.
 
-A claim "grows like ``size**a * log(size)**b``" says nothing at finite sizes, so the honest answer is a fitted exponent with its interval and sizes,
-``consistent`` or ``inconsistent`` with the claimed order. The declared power ``b`` of the logarithm is divided out, then a
-straight line is fitted by least squares,
+A claim "grows like ``size**a * log(size)**b``" says nothing at finite sizes, so the honest answer is a fitted
+exponent with its interval and sizes, ``consistent`` or ``inconsistent`` with the claimed order. The declared power
+``b`` of the logarithm is divided out, then a straight line is fitted by least squares,
 
 .. math:: \log v_i - b \log\log s_i = \text{const} + a \log s_i + r_i .
 
 Two uncertainties are told apart, and the interval is the wider of the two at either end:
 
-- *scatter around the line*, the usual ``t`` interval with ``n_sizes - 2`` degrees of freedom: it covers curvature (an order that has not set in yet);
+- *scatter around the line*, the usual ``t`` interval with ``n_sizes - 2`` degrees of freedom: it covers curvature
+  (an order that has not set in yet);
 - *noise of the replicates* (when there are at least two per size), carried to the slope by the delta method,
   with the degrees of freedom of Welch and Satterthwaite.
 
-Both are deterministic functions of the data: no resampling, hence no generator and nothing that a re-run could change.
-Counts must be counted, never timed.
+Both are deterministic functions of the data: no resampling, hence no generator and nothing that a re-run could
+change. Counts must be counted, never timed.
 
 References
 ----------
-.. [1] B. Welch, The generalization of "Student's" problem when several different population variances are involved, Biometrika 34, 1947.
+.. [1] B. Welch, The generalization of "Student's" problem when several different population variances are involved,
+   Biometrika 34, 1947.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -111,10 +114,11 @@ def fit_rate(sizes: ArrayLike, values: ArrayLike, log_power: float = 0.0, confid
 
     Parameters
     ----------
-    sizes : array_like, shape (n_sizes,)
-        At least three positive, strictly increasing sizes; above 1 if logarithms are divided out.
-    values : array_like, shape (n_sizes,) or (n_sizes, n_replicates)
-        What was measured at each size; the mean over replicates must be positive.
+    sizes : array_like, shape (n_rows,)
+        Positive sizes, at least three distinct ones; above 1 if logarithms are divided out. Rows may come in any
+        order and repeat a size as often as it was measured; the report does not depend on their order.
+    values : array_like, shape (n_rows,) or (n_rows, n_replicates)
+        What was measured in each row; the mean over all replicates of a size must be positive.
     log_power : float
         Declared power of the logarithm.
     confidence : float
@@ -138,19 +142,21 @@ def fit_rate(sizes: ArrayLike, values: ArrayLike, log_power: float = 0.0, confid
     """
     if not 0 < confidence < 1 or not math.isfinite(log_power):
         raise ValueError(
-            f"confidence must lie strictly between 0 and 1 and log_power be finite, got {confidence!r} and {log_power!r}"
+            f"confidence must lie between 0 and 1 and log_power be finite, got {confidence!r} and {log_power!r}"
         )
-    size = _checked_sizes(sizes, log_power)
-    measured, means = _checked_values(values, size)
+    size, replicates = _by_size(sizes, values)
+    _check_logarithms(size, replicates, log_power)
+    means = np.array([values_there.mean() for values_there in replicates])
     x = np.log(size)
     y = np.log(means) - (log_power * np.log(x) if log_power else 0.0)
+    y -= y[0]  # a constant cost becomes exactly 0
     centred = x - x.mean()
     weights = centred / (centred @ centred)  # slope = weights @ y
     exponent = float(weights @ y)
     residuals = y - y.mean() - exponent * centred
     variation = float(np.sum((y - y.mean()) ** 2))
     half = max(
-        _scatter_half_width(residuals, weights, confidence), _replicate_half_width(measured, means, weights, confidence)
+        _scatter_half_width(residuals, weights, confidence), _replicate_half_width(replicates, weights, confidence)
     )
     return RateFit(
         exponent=exponent,
@@ -173,18 +179,19 @@ def _scatter_half_width(residuals: NDArray[np.float64], weights: NDArray[np.floa
 
 
 def _replicate_half_width(
-    measured: NDArray[np.float64], means: NDArray[np.float64], weights: NDArray[np.float64], confidence: float
+    replicates: Sequence[NDArray[np.float64]], weights: NDArray[np.float64], confidence: float
 ) -> float:
-    """Half width from the noise of the replicates; 0 when there is one per size, or no noise."""
-    replicates = measured.shape[1]
-    if replicates < 2:
+    """Half width from the noise of the replicates; 0 when a size has but one, or there is no noise."""
+    numbers = np.array([there.size for there in replicates])
+    if numbers.min() < 2:
         return 0.0
     # delta method: var(log mean) = var / (replicates * mean**2)
-    parts = weights**2 * (measured / means[:, None]).var(axis=1, ddof=1) / replicates
+    relative = np.array([(there / there.mean()).var(ddof=1) for there in replicates])
+    parts = weights**2 * relative / numbers
     variance = float(parts.sum())
     if variance == 0.0:
         return 0.0
-    freedom = (replicates - 1) / float(np.sum((parts / variance) ** 2))
+    freedom = 1.0 / float(np.sum((parts / variance) ** 2 / (numbers - 1)))
     return _t_quantile(freedom, confidence) * math.sqrt(variance)
 
 
@@ -195,28 +202,26 @@ def _t_quantile(freedom: float, confidence: float) -> float:
     return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
-def _checked_sizes(sizes: ArrayLike, log_power: float) -> NDArray[np.float64]:
-    """Sizes as floats, fit for logarithms."""
-    size = np.asarray(sizes, dtype=np.float64)
-    if size.ndim != 1 or size.size < 3:
-        raise ValueError(f"sizes must be at least three numbers on one axis, got shape {size.shape}")
-    least = 1.0 if log_power else 0.0
-    if not (np.isfinite(size).all() and size[0] > least and (np.diff(size) > 0).all()):
-        raise ValueError(f"sizes must be finite, strictly increasing and above {least:g}, got {size.tolist()}")
-    return size
-
-
-def _checked_values(values: ArrayLike, size: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Values (n_sizes, n_replicates) and their positive means (n_sizes,)."""
-    measured = np.asarray(values, dtype=np.float64)
-    measured = measured[:, None] if measured.ndim == 1 else measured
-    if measured.ndim != 2 or measured.shape[0] != size.size or measured.shape[1] == 0:
-        raise ValueError(f"values must have shape ({size.size},) or ({size.size}, replicates), got {np.shape(values)}")
-    means = measured.mean(axis=1)
-    wrong = ~(np.isfinite(measured).all(axis=1) & (means > 0))
-    if wrong.any():
+def _by_size(sizes: ArrayLike, values: ArrayLike) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Distinct sizes in increasing order, and the sorted replicates of each."""
+    rows, measured = np.asarray(sizes, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    columns = measured[:, None] if measured.ndim == 1 else measured
+    if rows.ndim != 1 or columns.ndim != 2 or columns.shape[0] != rows.size or columns.shape[1] == 0:
         raise ValueError(
-            f"values must be finite with a positive mean at every size, got mean {float(means[wrong][0])!r} "
-            f"at size {float(size[wrong][0])!r}"
+            f"values must have shape (n,) or (n, replicates) for n={rows.size} sizes on one axis, got {measured.shape}"
         )
-    return measured, means
+    size = np.unique(rows)
+    return size, [np.sort(columns[rows == s].ravel()) for s in size]
+
+
+def _check_logarithms(size: NDArray[np.float64], replicates: Sequence[NDArray[np.float64]], log_power: float) -> None:
+    """Refuse sizes and values without a logarithm."""
+    least = 1.0 if log_power else 0.0
+    if size.size < 3 or not (np.isfinite(size).all() and size[0] > least):
+        raise ValueError(f"sizes must hold at least three distinct finite numbers above {least:g}, got {size.tolist()}")
+    for s, there in zip(size, replicates, strict=True):
+        if not (np.isfinite(there).all() and there.mean() > 0):
+            raise ValueError(
+                f"values must be finite with a positive mean at every size, got mean {float(there.mean())!r} "
+                f"at size {float(s)!r}"
+            )

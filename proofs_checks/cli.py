@@ -1,0 +1,345 @@
+"""The command line: list, show, verify, mutants, replay, bound, experiment, new.
+
+Nothing heavy is imported before a command needs it: a person waits for ``whp --help``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+app = typer.Typer(
+    name="whp",
+    help="Theorems of machine-learning papers as executable checks, run against reference algorithms or yours.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Patterns = Annotated[list[str] | None, typer.Argument(help="Ids or globs, e.g. 'marginalization.*'; all without one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Seed = Annotated[int, typer.Option(help="Campaign seed.", min=0)]
+BudgetOption = Annotated[str, typer.Option(help="quick, standard, thorough, xK (K times quick) or seconds: 30s, 5m.")]
+Jobs = Annotated[int, typer.Option(help="Worker processes; 0 takes one per processor.", min=0)]
+Modules = Annotated[
+    list[str] | None, typer.Option("--theorems", help="A module or .py file of your own that states theorems.")
+]
+
+
+def _stop(message: object, status: int = 2) -> NoReturn:
+    typer.echo(f"whp: {' '.join(str(message).split())}", err=True)
+    raise typer.Exit(status)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Turn a user's mistakes into one line on standard error and exit status 2."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        _stop(error)
+    except KeyboardInterrupt:
+        _stop("interrupted", 130)
+
+
+def _load(modules: list[str] | None) -> tuple[str, ...]:
+    from whp.theory.core.registry import load_papers
+
+    for name in modules or []:
+        load_papers().add_module(name)
+    for name, reason in load_papers().broken.items():
+        typer.echo(f"whp: the package behind entry point {name!r} is left out: {reason}", err=True)
+    return tuple(modules or [])
+
+
+def _emit(data: Any) -> None:
+    typer.echo(json.dumps(data, indent=1, default=str))
+
+
+@app.command("list")
+def list_(patterns: Patterns = None, theorems: Modules = None, as_json: Json = False) -> None:
+    """List theorems with provenance and the verdict whp stands for."""
+    with _errors():
+        _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine.registry import checks_of, proofs_of
+        from whp.theory import theorems as find
+
+        rows = [(t, len(checks_of(t.id)), len(proofs_of(t.id))) for t in find(*(patterns or []))]
+        if as_json:
+            _emit([{**_theorem_json(t), "checks": c, "proofs": p} for t, c, p in rows])
+        else:
+            tables.show_list(rows)
+
+
+@app.command()
+def show(id: str, theorems: Modules = None, as_json: Json = False) -> None:
+    """Show one theorem: statement, assumptions, provenance, checks, mutants, slots."""
+    with _errors():
+        _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine.registry import checks_of, proofs_of
+        from whp.theory import theorem
+
+        found = theorem(id)
+        checks, proofs = checks_of(id), proofs_of(id)
+        if as_json:
+            _emit(
+                {
+                    **_theorem_json(found),
+                    "checks": [
+                        {
+                            "name": c.name,
+                            "kind": c.kind,
+                            "scope": c.instances.scope,
+                            "slots": {s.name: s.signature for s in c.slots},
+                            "mutants": [m.name for m in c.mutants],
+                        }
+                        for c in checks
+                    ],
+                    "proofs": [{"name": p.name, "scope": p.scope} for p in proofs],
+                }
+            )
+        else:
+            tables.show_theorem(found, checks, proofs)
+
+
+def _theorem_json(t: Any) -> dict[str, Any]:
+    return {
+        "id": t.id,
+        "title": t.title,
+        "paper": t.paper.title,
+        "locator": t.locator,
+        "statement": t.statement,
+        "claim": t.claim.text,
+        "assumptions": {a.name: a.statement for a in t.assumptions},
+        "provenance": t.provenance,
+        "reading": t.reading,
+        "expected": t.expected,
+        "not_claimed": t.not_claimed,
+        "corrects": t.corrects,
+    }
+
+
+@app.command()
+def verify(
+    patterns: Patterns = None,
+    subject: Annotated[list[str] | None, typer.Option(help="slot=module:function or slot=file.py:function.")] = None,
+    budget: BudgetOption = "standard",
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    timeout: Annotated[float | None, typer.Option(help="Seconds that one observation may take.", min=0.01)] = None,
+    memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
+    evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
+    report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and about how long it takes.")] = False,
+    theorems: Modules = None,
+    as_json: Json = False,
+) -> None:
+    """Decide theorems, or hold your implementation to them.
+
+    Exit status: 0 every verdict is the expected one, 1 some verdict is not, 2 it could not run.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine import Limits
+        from whp.proofs_checks.engine import verify as run
+        from whp.proofs_checks.engine.files import write_all
+
+        if dry_run:
+            _dry_run(patterns or [], budget, seed, as_json)
+            return
+        limits = None
+        if timeout is not None or memory is not None:
+            limits = Limits(timeout, None if memory is None else memory * 2**20)
+        with tables.progress(enabled=not as_json) as progress:
+            result = run(
+                *(patterns or []),
+                subject=_slots(subject or []),
+                budget=budget,
+                seed=seed,
+                jobs=_jobs(jobs),
+                limits=limits,
+                modules=modules,
+                progress=progress,
+            )
+        paths = write_all(result, evidence)
+        if as_json:
+            _emit({**result.to_json(), "evidence": {k: str(p) for k, p in paths.items()}})
+        else:
+            tables.show_report(result, paths)
+        if report is not None:
+            from whp.proofs_checks.html import write_report
+
+            typer.echo(f"report: {write_report(result, paths, report)}", err=as_json)
+    raise typer.Exit(result.exit_status)
+
+
+def _jobs(jobs: int) -> int:
+    import os
+
+    return jobs or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+def _slots(texts: list[str]) -> dict[str, str]:
+    slots: dict[str, str] = {}
+    for text in texts:
+        name, separator, reference = text.partition("=")
+        if not separator or ":" not in reference:
+            raise ValueError(f"--subject is written slot=module:function, got {text!r}")
+        slots[name] = reference
+    return slots
+
+
+def _dry_run(patterns: list[str], budget: str, seed: int, as_json: bool) -> None:
+    from whp.proofs_checks import tables
+    from whp.proofs_checks.engine.estimate import estimate
+
+    rows = estimate(*patterns, budget=budget, seed=seed)
+    if as_json:
+        _emit([r.to_json() for r in rows])
+    else:
+        tables.show_estimate(rows)
+
+
+@app.command()
+def mutants(
+    patterns: Patterns = None,
+    budget: BudgetOption = "standard",
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    theorems: Modules = None,
+    as_json: Json = False,
+) -> None:
+    """Show that every check can fail: broken subjects, wrong constants, its own bound tightened.
+
+    Exit status: 0 every mutant was refuted by the clause it breaks, 1 some was not, 2 there was none.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine import mutants as run
+
+        with tables.progress(enabled=not as_json) as progress:
+            result = run(
+                *(patterns or []), budget=budget, seed=seed, jobs=_jobs(jobs), modules=modules, progress=progress
+            )
+        if as_json:
+            _emit(result.to_json())
+        else:
+            tables.show_mutants(result)
+    raise typer.Exit(result.exit_status)
+
+
+@app.command()
+def replay(evidence: Path, as_json: Json = False) -> None:
+    """Run a stored counterexample again.
+
+    Exit status: 0 it showed the same as recorded, 1 it did not, 2 it could not run.
+    """
+    with _errors():
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine import replay as run
+
+        result = run(evidence)
+        if as_json:
+            _emit(tables.replay_json(result))
+        else:
+            tables.show_replay(result)
+    raise typer.Exit(0 if result.reproduced else 1)
+
+
+@app.command()
+def bound(
+    id: str,
+    values: Annotated[list[str] | None, typer.Argument(help="name=value for each symbol.")] = None,
+    solve: Annotated[str | None, typer.Option(help="Symbol to solve for.")] = None,
+    at_most: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
+    at_least: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
+    theorems: Modules = None,
+    as_json: Json = False,
+) -> None:
+    """Evaluate a theorem's bound, with a rigorous enclosure, or invert it."""
+    with _errors():
+        _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.theory import theorem
+
+        found = theorem(id).bound
+        if found is None:
+            raise ValueError(f"the claim of {id} has no bound to evaluate: {theorem(id).claim.text}")
+        given = _values(values or [])
+        if solve is not None:
+            answer = found.solve(solve, at_most=at_most, at_least=at_least, **given)
+            data = {"bound": found.name, "solved": solve, "value": answer, "at": given}
+        else:
+            if at_most is not None or at_least is not None:
+                raise ValueError("--at-most and --at-least go with --solve")
+            low, high = found.enclosure(**given)
+            data = {"bound": found.name, "value": found(**given), "low": float(low), "high": float(high), "at": given}
+        if as_json:
+            _emit(data)
+        else:
+            tables.show_bound(found, data)
+
+
+def _values(texts: list[str]) -> dict[str, Any]:
+    from fractions import Fraction
+
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, separator, number = text.partition("=")
+        try:
+            exact = Fraction(number)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f"a value is written name=number, got {text!r}") from None
+        if not separator:
+            raise ValueError(f"a value is written name=number, got {text!r}")
+        values[name] = int(exact) if exact.denominator == 1 else exact if "/" in number else float(number)
+    return values
+
+
+@app.command()
+def experiment(
+    slug: str,
+    scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path(".whp/experiments"),
+    option: Annotated[
+        list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")
+    ] = None,
+) -> None:
+    """Run a paper's experiment on real data: tables and figures beside the paper's numbers."""
+    with _errors():
+        from whp.proofs_checks.experiment_runner import run_experiment
+
+        typer.echo(run_experiment(slug, scale, seed, out, option or []))
+
+
+@app.command()
+def new(
+    id: Annotated[str, typer.Argument(help="slug.NAME of your theorem.")],
+    folder: Annotated[Path, typer.Option(help="Where the file is written.")] = Path("."),
+) -> None:
+    """Write a file that states and checks a theorem of your own, to be filled in."""
+    with _errors():
+        from whp.proofs_checks.scaffold import write_scaffold
+
+        path = write_scaffold(id, folder)
+        typer.echo(f"{path}\ntry: whp verify --theorems {path}; whp mutants {id.split('.')[0]} --theorems {path}")
+
+
+def main() -> None:
+    """Entry point of ``whp``."""
+    app()
+
+
+if __name__ == "__main__":
+    main()
