@@ -1,9 +1,19 @@
 """Comparing few to rank many: optimal design of ranking questions under the Plackett-Luce model.
 
-What the paper claims, with the statements derived from it: the model, the design problem, the constants and bounds.
+What the paper claims, with the statements derived from it: the model, the design problem, constants and bounds, theorems.
 """
 
 from whp.theory.plackett_luce_design.bounds import (
+    CERTIFIED_GAP,
+    CRUDE_CONSTANT,
+    ESTIMATION_ERROR,
+    FRANK_WOLFE_GAP,
+    HESSIAN_CONSTANT,
+    INITIAL_GAP,
+    MEAN_PAIR_LEVERAGE,
+    PROGRESS,
+    RANDOMISED_ITERATIONS,
+    RANKING_LOSS,
     certified_gap_bound,
     crude_hessian_constant,
     estimation_error_bound,
@@ -46,9 +56,25 @@ from whp.theory.plackett_luce_design.model import (
     ranking_pair_coefficients,
     ranking_probability,
 )
+from whp.theory.plackett_luce_design.theorems import (
+    PAPER,
+    THEOREMS,
+)
 
 __all__ = [
+    "CERTIFIED_GAP",
+    "CRUDE_CONSTANT",
+    "ESTIMATION_ERROR",
+    "FRANK_WOLFE_GAP",
+    "HESSIAN_CONSTANT",
+    "INITIAL_GAP",
     "MAX_LISTED_SUBSETS",
+    "MEAN_PAIR_LEVERAGE",
+    "PAPER",
+    "PROGRESS",
+    "RANDOMISED_ITERATIONS",
+    "RANKING_LOSS",
+    "THEOREMS",
     "Design",
     "DesignProblem",
     "SingularDesignError",

@@ -1,16 +1,31 @@
-"""Constants and bounds of the paper and of its derived statements, as plain formulas."""
+"""Constants and bounds of the paper and of its derived statements.
+
+Closed forms are `Bound` objects (evaluate, enclose, invert, typeset); functions add the cases that are no formula.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, exp, inf, log, log1p
+from math import inf, log, log1p
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.core import Bound, Domain, Symbol
+
 Array = NDArray[np.float64]
 
 __all__ = [
+    "CERTIFIED_GAP",
+    "CRUDE_CONSTANT",
+    "ESTIMATION_ERROR",
+    "FRANK_WOLFE_GAP",
+    "HESSIAN_CONSTANT",
+    "INITIAL_GAP",
+    "MEAN_PAIR_LEVERAGE",
+    "PROGRESS",
+    "RANDOMISED_ITERATIONS",
+    "RANKING_LOSS",
     "certified_gap_bound",
     "crude_hessian_constant",
     "estimation_error_bound",
@@ -29,6 +44,102 @@ __all__ = [
     "questions_for_ranking_loss",
     "ranking_loss_bound",
 ]
+
+_SIZE = Symbol("subset_size", Domain.integers(2), "items in a question", latex="K")
+_BOX = Symbol("utility_bound", Domain.reals(0, 300), "utilities lie in [-B, B]", "decreasing", latex="B")
+_DIM = Symbol("dim", Domain.reals(0, open="low"), "dimension of the span", latex="d")
+_LEVERAGE = Symbol("max_leverage", Domain.reals(0, open="low"), "largest leverage over all subsets", latex="L")
+_QUESTIONS = Symbol("n_questions", Domain.integers(1), "questions asked", "decreasing", latex="T")
+
+
+def _kappa(m, subset_size, utility_bound):  # type: ignore[no-untyped-def]
+    low, high = m.exp(-utility_bound), m.exp(utility_bound)
+    inner = 2 + (subset_size - 2) * high * high
+    outer = low + (subset_size - 1) * high
+    return m.minimum(1 / (inner * inner), 1 / (outer * outer))
+
+
+HESSIAN_CONSTANT = Bound("kappa_K(B)", _kappa, (_SIZE, _BOX))
+"""``min{1/(2+(K-2)e^{2B})^2, 1/(e^{-B}+(K-1)e^B)^2}``, T2a."""
+
+CRUDE_CONSTANT = Bound(
+    "exp(-4B) / K^2", lambda m, subset_size, utility_bound: m.exp(-4 * utility_bound) / subset_size**2, (_SIZE, _BOX)
+)
+"""The constant usual in this line of work, T2b."""
+
+CERTIFIED_GAP = Bound(
+    "d log(L / d)", lambda m, max_leverage, dim: dim * m.log(max_leverage / dim), (_LEVERAGE, _DIM), "nats"
+)
+"""Distance from the optimum certified by the largest leverage, T3."""
+
+FRANK_WOLFE_GAP = Bound("L - d", lambda m, max_leverage, dim: max_leverage - dim, (_LEVERAGE, _DIM), "nats")
+"""The gradient gap, never below `CERTIFIED_GAP`, T3."""
+
+PROGRESS = Bound(
+    "omega(G / (G + d))",
+    lambda m, gap, dim: gap / (gap + dim) - m.log1p(gap / (gap + dim)),
+    (Symbol("gap", Domain.reals(0), "Frank-Wolfe gap L - d", "increasing", latex="G"), _DIM),
+    "nats",
+)
+"""Least decrease of one exact step, T5."""
+
+INITIAL_GAP = Bound(
+    "d log(n_S min(K - 1, d) / d)",
+    lambda m, n_subsets, subset_size, dim: m.maximum(0, dim * m.log(n_subsets * m.minimum(subset_size - 1, dim) / dim)),
+    (Symbol("n_subsets", Domain.integers(1), "subsets that may be asked", latex="n_S"), _SIZE, _DIM),
+    "nats",
+)
+"""Primal gap of the uniform design, T5."""
+
+RANDOMISED_ITERATIONS = Bound(
+    "T_det n_S / R",
+    lambda m, steps, n_sampled, n_subsets: steps * n_subsets / n_sampled,
+    (
+        Symbol("steps", Domain.integers(0), "iterations of the exact method that suffice", latex="T_{det}"),
+        Symbol("n_sampled", Domain.integers(1), "subsets sampled per iteration", "decreasing", latex="R"),
+        Symbol("n_subsets", Domain.integers(1), "subsets that may be asked", latex="n_S"),
+    ),
+)
+"""Mean number of randomised iterations, T6."""
+
+ESTIMATION_ERROR = Bound(
+    "d / (4 kappa^2 T delta)",
+    lambda m, dim, n_questions, subset_size, utility_bound, failure: (
+        dim / (4 * _kappa(m, subset_size, utility_bound) ** 2 * n_questions * failure)
+    ),
+    (
+        _DIM,
+        _QUESTIONS,
+        _SIZE,
+        Symbol("utility_bound", Domain.reals(0, 300), "utilities lie in [-B, B]", "increasing", latex="B"),
+        Symbol(
+            "failure", Domain.reals(0, 1, open="low"), "failure probability; 1 for the mean", "decreasing", r"\delta"
+        ),
+    ),
+)
+"""Squared error of the estimate in the norm of the mean information, T7b."""
+
+RANKING_LOSS = Bound(
+    "d^2 / (2 K (K-1) kappa^2 T Delta^2)",
+    lambda m, dim, n_questions, subset_size, utility_bound, smallest_gap: (
+        dim**2
+        / (2 * subset_size * (subset_size - 1) * _kappa(m, subset_size, utility_bound) ** 2 * n_questions)
+        / smallest_gap**2
+    ),
+    (
+        _DIM,
+        _QUESTIONS,
+        _SIZE,
+        Symbol("utility_bound", Domain.reals(0, 300), "utilities lie in [-B, B]", "increasing", latex="B"),
+        Symbol("smallest_gap", Domain.reals(0, open="low"), "least utility difference", "decreasing", r"\Delta"),
+    ),
+)
+"""Expected share of misordered pairs after the questions of an optimal design, T7f."""
+
+MEAN_PAIR_LEVERAGE = Bound(
+    "d / C(K, 2)", lambda m, dim, subset_size: 2 * dim / (subset_size * (subset_size - 1)), (_DIM, _SIZE)
+)
+"""Mean over all pairs of ``z' V^{-1} z`` at an optimal design, T7d."""
 
 
 def _check_size(subset_size: int) -> None:
@@ -67,10 +178,9 @@ def hessian_lower_constant(subset_size: int, utility_bound: float) -> float:
     """
     _check_size(subset_size)
     _positive("utility_bound", utility_bound, zero=True)
-    k, b = subset_size, utility_bound
-    if b > 300:
+    if utility_bound > 300:
         return 0.0
-    return min(1.0 / (2.0 + (k - 2) * exp(2 * b)) ** 2, 1.0 / (exp(-b) + (k - 1) * exp(b)) ** 2)
+    return float(HESSIAN_CONSTANT(subset_size=subset_size, utility_bound=utility_bound))
 
 
 def crude_hessian_constant(subset_size: int, utility_bound: float) -> float:
@@ -83,7 +193,9 @@ def crude_hessian_constant(subset_size: int, utility_bound: float) -> float:
     """
     _check_size(subset_size)
     _positive("utility_bound", utility_bound, zero=True)
-    return exp(-4.0 * utility_bound) / subset_size**2
+    if utility_bound > 300:
+        return 0.0
+    return float(CRUDE_CONSTANT(subset_size=subset_size, utility_bound=utility_bound))
 
 
 def fisher_constant_at_zero(subset_size: int) -> Fraction:
@@ -219,7 +331,8 @@ def initial_gap_bound(n_subsets: int, subset_size: int, dim: int) -> float:
     _check_size(subset_size)
     if n_subsets < 1 or dim < 1:
         raise ValueError(f"n_subsets and dim must be at least 1, got {n_subsets} and {dim}")
-    return max(dim * log(n_subsets * min(subset_size - 1, dim) / dim), 0.0)
+    # the logarithm of the whole number, which may be too large for a float
+    return max(dim * (log(n_subsets) + log(min(subset_size - 1, dim) / dim)), 0.0)
 
 
 def hitting_time_tail(iterations: int, successes_needed: int, success_probability: float) -> float:
@@ -265,7 +378,7 @@ def expected_failure_iterations(successes_needed: int, n_sampled: int, n_subsets
     """
     if not 1 <= n_sampled <= n_subsets:
         raise ValueError(f"n_sampled must be between 1 and n_subsets={n_subsets}, got {n_sampled}")
-    return successes_needed * n_subsets / n_sampled
+    return float(RANDOMISED_ITERATIONS(steps=successes_needed, n_sampled=n_sampled, n_subsets=n_subsets))
 
 
 def estimation_error_bound(
@@ -284,10 +397,18 @@ def estimation_error_bound(
         raise ValueError(f"dim and n_questions must be at least 1, got {dim} and {n_questions}")
     if not 0 < failure <= 1:
         raise ValueError(f"failure must lie in (0, 1], got {failure!r}")
-    kappa = hessian_lower_constant(subset_size, utility_bound)
-    if kappa == 0.0:
+    _check_size(subset_size)
+    if utility_bound > 100:
         return inf
-    return dim / (4 * kappa**2 * n_questions * failure)
+    return float(
+        ESTIMATION_ERROR(
+            dim=dim,
+            n_questions=n_questions,
+            subset_size=subset_size,
+            utility_bound=utility_bound,
+            failure=failure,
+        )
+    )
 
 
 def prediction_error_bound(
@@ -316,12 +437,20 @@ def ranking_loss_bound(
     0.90714
     """
     _positive("smallest_gap", smallest_gap)
-    kappa = hessian_lower_constant(subset_size, utility_bound)
+    _check_size(subset_size)
     if dim < 1 or n_questions < 1:
         raise ValueError(f"dim and n_questions must be at least 1, got {dim} and {n_questions}")
-    if kappa == 0.0:
+    if utility_bound > 100:
         return inf
-    return dim**2 / (2 * subset_size * (subset_size - 1) * kappa**2 * n_questions * smallest_gap**2)
+    return float(
+        RANKING_LOSS(
+            dim=dim,
+            n_questions=n_questions,
+            subset_size=subset_size,
+            utility_bound=utility_bound,
+            smallest_gap=smallest_gap,
+        )
+    )
 
 
 def questions_for_ranking_loss(
@@ -336,10 +465,17 @@ def questions_for_ranking_loss(
     """
     if not 0 < loss <= 1:
         raise ValueError(f"loss must lie in (0, 1], got {loss!r}")
-    one = ranking_loss_bound(dim, 1, subset_size, smallest_gap, utility_bound)
-    if one == inf:
-        raise ValueError(f"utility_bound must be small enough for a positive constant, got {utility_bound!r}")
-    return int(np.ceil(one / loss))
+    _check_size(subset_size)
+    return int(
+        RANKING_LOSS.solve(
+            "n_questions",
+            at_most=loss,
+            dim=dim,
+            subset_size=subset_size,
+            utility_bound=utility_bound,
+            smallest_gap=smallest_gap,
+        )
+    )
 
 
 def mean_pair_leverage_bound(dim: float, subset_size: int) -> float:
@@ -352,7 +488,7 @@ def mean_pair_leverage_bound(dim: float, subset_size: int) -> float:
     """
     _check_size(subset_size)
     _positive("dim", dim)
-    return dim / comb(subset_size, 2)
+    return float(MEAN_PAIR_LEVERAGE(dim=dim, subset_size=subset_size))
 
 
 def misordered_pairs_bound(true_differences: ArrayLike, difference_errors: ArrayLike) -> float:
