@@ -18,6 +18,7 @@ html_theme = "furo"
 html_title = f"whp {release}"
 exclude_patterns = ["_build"]
 
+suppress_warnings = ["ref.footnote"]  # numpydoc lists references that the text need not cite
 autosummary_generate = True
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -32,6 +32,9 @@ Modules = Annotated[
 ]
 
 
+_LEDGER = Path(".whp/ledger.sqlite")
+
+
 def _stop(message: object, status: int = 2) -> NoReturn:
     typer.echo(f"whp: {' '.join(str(message).split())}", err=True)
     raise typer.Exit(status)
@@ -138,6 +141,8 @@ def verify(
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    ledger: Annotated[Path, typer.Option(help="Ledger file; every block is committed to it.")] = _LEDGER,
+    resume: Annotated[bool, typer.Option("--resume", help="Repeat nothing that the ledger already holds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and about how long it takes.")] = False,
     theorems: Modules = None,
     as_json: Json = False,
@@ -152,6 +157,7 @@ def verify(
         from whp.proofs_checks.engine import Limits
         from whp.proofs_checks.engine import verify as run
         from whp.proofs_checks.engine.files import write_all
+        from whp.proofs_checks.engine.ledger import Ledger
 
         if dry_run:
             _dry_run(patterns or [], budget, seed, as_json)
@@ -159,7 +165,8 @@ def verify(
         limits = None
         if timeout is not None or memory is not None:
             limits = Limits(timeout, None if memory is None else memory * 2**20)
-        with tables.progress(enabled=not as_json) as progress:
+        with tables.progress(enabled=not as_json) as progress, Ledger(ledger) as open_ledger:
+            open_ledger.begin({"patterns": patterns or [], "subject": subject or [], "budget": budget, "seed": seed})
             result = run(
                 *(patterns or []),
                 subject=_slots(subject or []),
@@ -169,7 +176,10 @@ def verify(
                 limits=limits,
                 modules=modules,
                 progress=progress,
+                ledger=open_ledger,
+                resume=resume,
             )
+            open_ledger.finish()
         paths = write_all(result, evidence)
         if as_json:
             _emit({**result.to_json(), "evidence": {k: str(p) for k, p in paths.items()}})
@@ -207,6 +217,41 @@ def _dry_run(patterns: list[str], budget: str, seed: int, as_json: bool) -> None
         _emit([r.to_json() for r in rows])
     else:
         tables.show_estimate(rows)
+
+
+@app.command()
+def hunt(
+    id: str,
+    observations: Annotated[int, typer.Option(help="How often each check may be observed.", min=1)] = 4000,
+    seconds: Annotated[float | None, typer.Option(help="Stop earlier after this time.", min=0.1)] = None,
+    seed: Seed = 0,
+    ledger: Annotated[Path, typer.Option(help="Ledger that keeps the tightest instance.")] = _LEDGER,
+    theorems: Modules = None,
+    as_json: Json = False,
+) -> None:
+    """Search instances for a violation or the tightest case; later `whp verify` runs start from it.
+
+    Exit status: 0 nothing unexpected, 1 a claim expected to hold was violated, 2 it could not run.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine.hunt import hunt as run
+        from whp.proofs_checks.engine.ledger import Ledger
+        from whp.theory import theorem
+
+        show = None if as_json else tables.show_step
+        found = run(id, observations=observations, seconds=seconds, seed=seed, modules=modules, progress=show)
+        with Ledger(ledger) as opened:
+            for h in found:
+                if h.instance is not None:
+                    opened.keep_tightest(h.check.id, h.ratio, h.instance.text)
+        if as_json:
+            _emit([tables.hunt_json(h) for h in found])
+        else:
+            tables.show_hunts(found)
+        unexpected = any(h.violated for h in found) and theorem(id).expected != "refuted"
+    raise typer.Exit(int(unexpected))
 
 
 @app.command()
@@ -321,6 +366,63 @@ def experiment(
         from whp.proofs_checks.experiment_runner import run_experiment
 
         typer.echo(run_experiment(slug, scale, seed, out, option or []))
+
+
+ledger_app = typer.Typer(help="Look into a ledger of campaigns, or make it smaller.", no_args_is_help=True)
+app.add_typer(ledger_app, name="ledger")
+LedgerFile = Annotated[Path, typer.Option("--ledger", help="Ledger file.")]
+
+
+@contextmanager
+def _ledger(path: Path) -> Iterator[Any]:
+    from whp.proofs_checks.engine.ledger import Ledger
+
+    if not path.is_file():
+        raise ValueError(f"no ledger {path}; `whp verify` makes one")
+    with Ledger(path) as opened:
+        yield opened
+
+
+@ledger_app.command("list")
+def ledger_list(ledger: LedgerFile = _LEDGER, as_json: Json = False) -> None:
+    """List campaigns, oldest first."""
+    with _errors(), _ledger(ledger) as opened:
+        from whp.proofs_checks import tables
+
+        rows = opened.campaigns()
+        if as_json:
+            _emit([{**vars(r)} for r in rows])
+        else:
+            tables.show_campaigns(rows)
+
+
+@ledger_app.command("show")
+def ledger_show(campaign: int, ledger: LedgerFile = _LEDGER, as_json: Json = False) -> None:
+    """Show what a campaign stored, merged by check."""
+    with _errors(), _ledger(ledger) as opened:
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine.evidence import merge
+
+        if campaign not in {r.id for r in opened.campaigns()}:
+            raise ValueError(f"no campaign {campaign} in {ledger}; see `whp ledger list`")
+        found: dict[str, Any] = {}
+        for block, evidence in opened.shards(campaign):
+            key = block["check"] + (f" ({block['mutant']})" if block["mutant"] else "")
+            found[key] = merge(found[key], evidence) if key in found else evidence
+        if as_json:
+            _emit({k: v.to_json() for k, v in found.items()})
+        else:
+            tables.show_shards(found)
+
+
+@ledger_app.command("prune")
+def ledger_prune(
+    keep: Annotated[int, typer.Option(help="How many of the newest campaigns stay.", min=0)],
+    ledger: LedgerFile = _LEDGER,
+) -> None:
+    """Delete old campaigns and give the space back."""
+    with _errors(), _ledger(ledger) as opened:
+        typer.echo(f"{opened.prune(keep)} blocks deleted")
 
 
 @app.command()

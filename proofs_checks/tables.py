@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.hunt import Hunt, Step
+from whp.proofs_checks.engine.ledger import CampaignRow
 from whp.proofs_checks.engine.mutants import MutantsReport
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.proofs import Proof
@@ -149,9 +152,7 @@ def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
 
 
 def _instance(value: Any) -> str:
-    from rich.pretty import pretty_repr
-
-    text = pretty_repr(value, max_width=74, max_string=_LONGEST)
+    text = " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
@@ -274,3 +275,57 @@ def show_estimate(rows: Sequence[Estimate]) -> None:
         table.add_row(r.check, r.kind, str(r.blocks), str(r.instances), f"{r.seconds:.2f}")
     console().print(table)
     console().print(f"about {sum(r.seconds for r in rows):.1f} s on one process")
+
+
+def show_campaigns(rows: Sequence[CampaignRow]) -> None:
+    """Print the campaigns of a ledger."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("no.", "started", "finished", "blocks", "asked for"):
+        table.add_column(name, overflow="fold", justify="right" if name == "blocks" else "left")
+    for r in rows:
+        started = datetime.fromtimestamp(r.started).strftime("%Y-%m-%d %H:%M:%S")
+        finished = "no" if r.finished is None else f"{r.finished - r.started:.0f} s later"
+        asked = " ".join([*r.request.get("patterns", []), *r.request.get("subject", [])]) or "everything"
+        about = f"{asked}, budget {r.request.get('budget')}, seed {r.request.get('seed')}"
+        table.add_row(str(r.id), started, finished, str(r.shards), about)
+    console().print(table)
+
+
+def show_shards(found: Mapping[str, Evidence]) -> None:
+    """Print what a campaign stored, by check."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("check", "instances", "replicates", "violations", "errors"):
+        table.add_column(name, overflow="fold", justify="left" if name == "check" else "right")
+    for name, evidence in found.items():
+        total = evidence.total
+        table.add_row(name, *map(str, (total.instances, total.replicates, total.violations, total.errors)))
+    console().print(table)
+
+
+def show_step(check: Check, step: Step) -> None:
+    """Print an improvement as it is found, on standard error."""
+    Console(stderr=True, highlight=False).print(
+        Text(f"{check.id}: {step.ratio:.9g} after {step.observations} observations ({step.source})", style="dim")
+    )
+
+
+def show_hunts(found: Sequence[Hunt]) -> None:
+    """Print what each hunt came to."""
+    out = console()
+    for h in found:
+        word = Text("violated", style="bold red") if h.violated else Text("not violated", style="green")
+        out.print(Text.assemble(f"{h.check.id}: tightest {h.ratio:.9g} in {h.observations} observations, ", word))
+        if h.instance is not None:
+            out.print(Text(_instance(h.instance.decode())))
+
+
+def hunt_json(found: Hunt) -> dict[str, Any]:
+    """Return JSON-able data of a hunt."""
+    return {
+        "check": found.check.id,
+        "ratio": found.ratio,
+        "violated": found.violated,
+        "observations": found.observations,
+        "steps": [[s.observations, s.ratio, s.source] for s in found.steps],
+        "instance": None if found.instance is None else found.instance.text,
+    }

@@ -23,6 +23,7 @@ from whp.proofs_checks.engine.evidence import (
     recipe,
 )
 from whp.proofs_checks.engine.exact import exactify
+from whp.proofs_checks.engine.hunt import Hunt, hunt
 from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.mutants import MutantsReport, mutants
 from whp.proofs_checks.engine.observation import (
@@ -52,6 +53,7 @@ __all__ = [
     "Event",
     "Evidence",
     "Generic",
+    "Hunt",
     "Instances",
     "Kind",
     "Limits",
@@ -76,6 +78,7 @@ __all__ = [
     "event",
     "exactify",
     "exhaustive",
+    "hunt",
     "identity",
     "materialise",
     "mutants",

@@ -18,7 +18,7 @@ import numpy as np
 from whp.proofs_checks.engine.budget import BLOCK, Budget
 from whp.proofs_checks.engine.check import Check, Mutant, Vectorised, keyword_names
 from whp.proofs_checks.engine.environment import single_thread
-from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Location, materialise
+from whp.proofs_checks.engine.evidence import Encoded, Evidence, EvidenceBuilder, Location, materialise
 from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
 from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, run_once
@@ -45,7 +45,7 @@ class Block:
     check : str
         Id of the check.
     phase : str
-        ``examples``, ``sampled``, ``structured``, ``replicates`` or ``sizes``.
+        ``examples``, ``hunted``, ``sampled``, ``structured``, ``replicates`` or ``sizes``.
     index : int
         Number within the phase.
     first, size : int
@@ -60,6 +60,8 @@ class Block:
         Outside modules that state the theorem, to be imported by a worker.
     limits : Limits, optional
         Per-observation limits in a child process.
+    hunted : str
+        The instance of a block of phase ``hunted``, encoded: the tightest that a hunt has met.
     """
 
     check: str
@@ -72,6 +74,7 @@ class Block:
     mutant: str = ""
     modules: tuple[str, ...] = ()
     limits: Limits | None = None
+    hunted: str = ""
 
     @property
     def stream_names(self) -> tuple[str | int, ...]:
@@ -87,6 +90,7 @@ def plan(
     mutant: str = "",
     modules: tuple[str, ...] = (),
     limits: Limits | None = None,
+    hunted: str = "",
 ) -> list[Block]:
     """Blocks of a check-run in the order in which they count.
 
@@ -112,7 +116,8 @@ def plan(
         if form.vectorised is not None or form.instances.draw is not None:
             sizes = _pieces(budget.count("breadth", check), max(8, round(BLOCK / check.cost)))
             sampled = [block("sampled", i, 0, n) for i, n in enumerate(sizes)]
-        return [*examples, *structured[:1], *sampled, *structured[1:]]
+        tightest = [replace(block("hunted", 0, 0, 1), hunted=hunted)] if hunted else []
+        return [*examples, *tightest, *structured[:1], *sampled, *structured[1:]]
     fixed = len(form.fixed(seed))
     if check.kind == "rate":
         return [block("sizes", i, i, _RATE_REPLICATES if check.random else 1) for i in range(fixed)]
@@ -250,6 +255,7 @@ class _Run:
     def go(self) -> None:
         {
             "examples": self._examples,
+            "hunted": self._hunted,
             "sampled": self._sampled,
             "structured": self._structured,
             "replicates": self._replicates,
@@ -291,6 +297,10 @@ class _Run:
             self._record(recorded, i, self._observe(built, i))
             if self._hopeless:
                 return
+
+    def _hunted(self) -> None:
+        instance = Encoded(self.block.hunted).decode()
+        self._record(instance, 0, self._observe(materialise(instance), 0))
 
     def _sampled(self) -> None:
         rng = stream(self.block.seed, *self.block.stream_names)

@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -118,10 +118,10 @@ def subject_fingerprint(subject: Any) -> str | None:
     Returns
     -------
     str or None
-        SHA-256 over the subject's name and either its declared version, or the version of its installed
-        distribution, or the sources of its top-level package (its module's file, for a module outside packages).
-        None for closures, lambdas, instances, bound methods, partials and built-ins, whose state is in no file:
-        evidence on them is never reused.
+        SHA-256 over the subject's name and either its declared version, or the version of its installed distribution,
+        or the sources of its top-level package (its module's file, for a module outside packages). None for closures,
+        lambdas, instances, bound methods, partials and built-ins, whose state is in no file: evidence on them is never
+        reused.
     """
     declared = inspect.getattr_static(subject, "whp_version", None)
     kind = subject if inspect.isroutine(subject) or isinstance(subject, type) else type(subject)
@@ -174,7 +174,7 @@ def _hash_module(digest: Any, module: str) -> bool:
         digest.update(fingerprint().encode())
         return True
     top = module.split(".")[0]
-    distributions = sorted(set(importlib.metadata.packages_distributions().get(top, ())))
+    distributions = sorted(set(_distributions().get(top, ())))
     for distribution in distributions:
         digest.update(f"{distribution}=={importlib.metadata.version(distribution)}".encode())
     file = getattr(sys.modules.get(module), "__file__", None)
@@ -187,6 +187,12 @@ def _hash_module(digest: Any, module: str) -> bool:
         _hash_tree(digest, top, Path(folder))
     _hash_file(digest, module, Path(file))
     return True
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Distributions by top-level module; reading them takes a fraction of a second."""
+    return importlib.metadata.packages_distributions()
 
 
 def _installed(file: Path) -> bool:

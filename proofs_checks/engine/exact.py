@@ -102,7 +102,7 @@ def _ball(flint: Any, number: Any, path: str) -> Any:
     if isinstance(exact, Fraction):
         power_of_two = exact.denominator & (exact.denominator - 1) == 0
         if power_of_two:
-            return flint.arb(exact.numerator).mul_2exp(1 - exact.denominator.bit_length())
+            return flint.arb((exact.numerator, 1 - exact.denominator.bit_length()))
         return flint.arb(flint.fmpq(exact.numerator, exact.denominator))
     return flint.arb(exact)
 

@@ -8,6 +8,7 @@ not start processes through ``multiprocessing``.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib
 import os
 import pickle
@@ -25,6 +26,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+
+from whp.proofs_checks.engine.ball_transport import enable_balls
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -116,6 +119,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ------
     ValueError
         If the start method is unknown, or ``spawn`` is asked for a function that cannot be imported.
+    NotImplementedError
+        If the system is not a POSIX one.
 
     Notes
     -----
@@ -136,6 +141,8 @@ class Isolated(Generic[_Parameters, _Result]):
     ) -> None:
         if start_method not in ("fork", "spawn"):
             raise ValueError(f"start_method must be 'fork' or 'spawn', got {start_method!r}.")
+        if os.name != "posix":
+            raise NotImplementedError(f"limits on calls need a POSIX system, got {os.name!r}.")
         if start_method == "spawn":
             _importable_name(fn)
         self._fn = fn
@@ -146,6 +153,7 @@ class Isolated(Generic[_Parameters, _Result]):
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         """Run the function on the arguments in the child."""
+        enable_balls()
         request = pickle.dumps((args, kwargs), protocol=pickle.HIGHEST_PROTOCOL)
         with self._lock:
             child = self._ready_child()
@@ -203,7 +211,7 @@ class _Child:
     """The parent's side of one child process."""
 
     def __init__(self, fn: Callable[..., Any], memory_bytes: int | None, start_method: StartMethod) -> None:
-        self._owner = (os.getpid(), threading.get_ident())
+        self._owner = (os.getpid(), threading.current_thread())
         start = _fork if start_method == "fork" else _spawn
         with _FORKING:
             self.pid, self._connection = start(fn, memory_bytes)
@@ -216,7 +224,7 @@ class _Child:
 
     def usable(self) -> bool:
         """Whether the child is ours, of this thread, and alive."""
-        if self._owner != (os.getpid(), threading.get_ident()):
+        if self._owner != (os.getpid(), threading.current_thread()):
             return False
         return _alive(self.pid)
 
@@ -286,7 +294,9 @@ class _Child:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a child of ours still runs; it is not reaped by asking."""
+    """Whether a child of ours still runs (assumed where the system cannot say); it is not reaped by asking."""
+    if not hasattr(os, "waitid"):
+        return True
     try:
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
     except ChildProcessError:
@@ -329,6 +339,7 @@ def _fork(fn: Callable[..., Any], memory_bytes: int | None) -> tuple[int, socket
         try:
             ours.close()
             os.setpgid(0, 0)
+            faulthandler.disable()  # a crash is reported by the parent
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             _serve(fn, theirs, memory_bytes, parent)
@@ -398,6 +409,7 @@ def _serve(fn: Callable[..., Any], connection: socket.socket, memory_bytes: int 
     """Answer requests until the parent closes the connection."""
     _die_with(parent)
     os.dup2(2, 1)
+    sys.stdout = sys.stderr
     memory = _MemoryLimit(memory_bytes)
     reader = connection.makefile("rb")
     connection.sendall(_READY)
@@ -418,6 +430,7 @@ def _answer(fn: Callable[..., Any], request: bytes, memory: _MemoryLimit) -> byt
         with memory:
             args, kwargs = pickle.loads(request)
             result = fn(*args, **kwargs)
+            enable_balls()
             try:
                 return pickle.dumps(("returned", result), protocol=pickle.HIGHEST_PROTOCOL)
             except MemoryError:

@@ -11,7 +11,7 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import refuted_keys, tightness, verdict
 from whp.proofs_checks.engine.evidence import Evidence
 from whp.proofs_checks.engine.registry import checks_of
-from whp.proofs_checks.engine.scheduling import Progress, Run
+from whp.proofs_checks.engine.scheduling import Desk, Progress, Run
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 from whp.proofs_checks.engine.verify import _Settings, execute, make_run
 from whp.theory.core.registry import load_papers
@@ -82,7 +82,7 @@ def mutants(
     """
     for name in modules:
         load_papers().add_module(name)
-    settings = _Settings(seed, jobs, None, None, tuple(modules), progress, None)
+    settings = _Settings(seed, jobs, None, None, tuple(modules), Desk(progress=progress), None)
     size = Budget.parse(budget)
     checks = [c for t in load_papers().theorems(*patterns) for c in checks_of(t.id)]
     missing = {c.id: c.unavailable() for c in checks if c.unavailable is not None and c.unavailable()}

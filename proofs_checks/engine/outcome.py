@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import traceback
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from whp.proofs_checks.engine.check import Check, Generic, OutputAsData, keyword_names
+from whp.proofs_checks.engine.check import Check, OutputAsData, Rounded, keyword_names
 from whp.proofs_checks.engine.exact import exactify
 from whp.proofs_checks.engine.observation import (
     Clause,
@@ -169,7 +170,8 @@ def run_once(
         outcome = _judge(observation)
     except Exception as error:
         return _failed(error)
-    if outcome.status == "violated" and not variant.wants_rng and _has_floats(outcome):
+    rounded = isinstance(check.redecide, Rounded) or variant.wants_rng
+    if outcome.status == "violated" and not rounded and _has_floats(outcome):
         return _redecide(variant, instance, subjects, guarded, outcome)
     return outcome
 
@@ -195,23 +197,27 @@ def _redecide(
     variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any], first: Outcome
 ) -> Outcome:
     """Decide a float violation again as the check declares; an undecidable one is never a refutation."""
-    mode = variant.check.redecide
-    if isinstance(mode, OutputAsData):
-        observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
-        replayed: Mapping[str, Any] = {
-            k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()
-        }
-    elif isinstance(mode, Generic):
-        observe, replayed = variant.observe, guard(variant.check, subjects)
-    else:
-        return first
+    if any(e.violated and math.isinf(e.slack) for e in first.entries):
+        return first  # no rounding is infinite
     try:
-        exact = _judge(observe(exactify(instance), **replayed))
+        exact = _judge(_exact_observation(variant, instance, subjects, guarded))
     except SubjectError as error:
         return replace(first, status="inside rounding", failure=_failure(error))
     except Exception as error:
         return _failed(error)
     return replace(exact, redecided=True)
+
+
+def _exact_observation(
+    variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any]
+) -> Observation:
+    mode = variant.check.redecide
+    observe, exact_subjects = variant.observe, guard(variant.check, subjects)
+    if isinstance(mode, OutputAsData):
+        observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
+        exact_subjects = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
+    observation: Observation = observe(exactify(instance), **exact_subjects)
+    return observation
 
 
 def _failed(error: Exception) -> Outcome:

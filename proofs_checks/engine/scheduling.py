@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from whp.proofs_checks.engine.blocks import Block, run_block, shrinking_block
 from whp.proofs_checks.engine.check import Check
@@ -62,15 +62,58 @@ class Run:
 Progress = Callable[[Run, Evidence | None], None]
 
 
-def run_here(runs: Sequence[Run], progress: Progress | None = None) -> None:
+class Store(Protocol):
+    """Keeps the evidence of blocks and answers from it; see `Ledger`."""
+
+    def find(self, block: Block, subjects: Mapping[str, Any] | None) -> Evidence | None:
+        """Evidence stored for the very same block, or None."""
+
+    def store(self, block: Block, subjects: Mapping[str, Any] | None, evidence: Evidence) -> None:
+        """Commit evidence."""
+
+    def tightest(self, check: str) -> str:
+        """Encoded instance that a hunt left for a check; empty without one."""
+
+
+@dataclass
+class Desk:
+    """What happens to a block's evidence when it arrives: stored first, then counted, then shown."""
+
+    store: Store | None = None
+    resume: bool = False
+    progress: Progress | None = None
+
+    def known(self, run: Run, index: int) -> bool:
+        """Take a block's evidence from the store; false when it must be run."""
+        if self.store is None or not self.resume:
+            return False
+        evidence = self.store.find(run.blocks[index], run.subjects)
+        if evidence is not None:
+            self._count(run, index, evidence)
+        return evidence is not None
+
+    def take(self, run: Run, index: int, evidence: Evidence) -> None:
+        """Store and count new evidence; nothing is stored that the decision no longer needs."""
+        if run.finished:
+            return
+        if self.store is not None:
+            self.store.store(run.blocks[index], run.subjects, evidence)
+        self._count(run, index, evidence)
+
+    def _count(self, run: Run, index: int, evidence: Evidence) -> None:
+        run.prefix.add(index, evidence)
+        if self.progress is not None:
+            self.progress(run, evidence)
+
+
+def run_here(runs: Sequence[Run], desk: Desk | None = None) -> None:
     """Run every block in this process, one after another."""
+    desk = desk or Desk()
     for run in runs:
         while not run.finished:
-            evidence = run_block(run.blocks[run.next], run.subjects)
-            run.prefix.add(run.next, evidence)
+            if not desk.known(run, run.next):
+                desk.take(run, run.next, run_block(run.blocks[run.next], run.subjects))
             run.next += 1
-            if progress is not None:
-                progress(run, evidence)
 
 
 class Pool:
@@ -88,13 +131,15 @@ class Pool:
 
     def __init__(self, executor: Executor, rebuild: Callable[[], Executor] | None = None, in_flight: int = 8) -> None:
         self.executor, self._rebuild, self._in_flight = executor, rebuild, in_flight
+        self._desk = Desk()
         self._futures: dict[Future[Evidence], tuple[Run, int]] = {}
         self._again: deque[tuple[Run, int]] = deque()
         self._suspects: deque[tuple[Run, int]] = deque()
         self._strikes: dict[tuple[int, int], int] = {}
 
-    def run(self, runs: Sequence[Run], progress: Progress | None = None) -> None:
+    def run(self, runs: Sequence[Run], desk: Desk | None = None) -> None:
         """Run every block that is needed to decide or complete each run."""
+        self._desk = desk or Desk()
         queue = deque(r for r in runs if not r.finished)
         while queue or self._futures or self._again or self._suspects:
             self._fill(queue)
@@ -103,7 +148,7 @@ class Pool:
             done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
             broken = False
             for future in done:
-                broken = self._take(future, progress) or broken
+                broken = self._take(future) or broken
             if broken:
                 self._recover()
 
@@ -124,7 +169,8 @@ class Pool:
             run = queue[0]
             queue.rotate(-1)
             run.next += 1
-            self._submit(run, run.next - 1)
+            if not self._desk.known(run, run.next - 1):
+                self._submit(run, run.next - 1)
 
     def _submit(self, run: Run, index: int) -> None:
         if run.finished:
@@ -135,7 +181,7 @@ class Pool:
             self._again.append((run, index))
             self._recover()
 
-    def _take(self, future: Future[Evidence], progress: Progress | None) -> bool:
+    def _take(self, future: Future[Evidence]) -> bool:
         """Take one result in; true when the executor broke."""
         run, index = self._futures.pop(future)
         if future.cancelled():
@@ -145,27 +191,21 @@ class Pool:
         try:
             evidence = future.result()
         except BrokenExecutor:
-            self._struck(run, index, progress)
+            self._struck(run, index)
             return True
-        if not run.finished:
-            run.prefix.add(index, evidence)
-            if progress is not None:
-                progress(run, evidence)
+        self._desk.take(run, index, evidence)
         if run.finished:
             for waiting in [f for f, (r, _) in self._futures.items() if r is run]:
                 waiting.cancel()
         return False
 
-    def _struck(self, run: Run, index: int, progress: Progress | None) -> None:
+    def _struck(self, run: Run, index: int) -> None:
         key = (id(run), index)
         self._strikes[key] = self._strikes.get(key, 0) + 1
         if self._strikes[key] < _STRIKES:
             self._suspects.append((run, index))
-        elif not run.finished:
-            evidence = _quarantined(run, index)
-            run.prefix.add(index, evidence)
-            if progress is not None:
-                progress(run, evidence)
+        else:
+            self._desk.take(run, index, _quarantined(run, index))
 
     def _recover(self) -> None:
         if self._rebuild is None:
@@ -176,10 +216,9 @@ class Pool:
         self._futures.clear()
         for future, (run, index) in lost:
             if future.done() and not future.cancelled() and future.exception() is None:
-                if not run.finished:
-                    run.prefix.add(index, future.result())
+                self._desk.take(run, index, future.result())
             else:
-                self._struck(run, index, None)
+                self._struck(run, index)
         self.executor.shutdown(wait=False, cancel_futures=True)
         self.executor = self._rebuild()
 

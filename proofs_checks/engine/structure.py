@@ -70,7 +70,6 @@ def search(
         a violation.
     """
     import hypothesis
-    from hypothesis import HealthCheck, Phase, Verbosity
 
     smallest: list[Any] = []
     calls = 0
@@ -88,19 +87,7 @@ def search(
         if math.isfinite(slack) and not smallest:
             hypothesis.target(-slack, label="slack")
 
-    settings = hypothesis.settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        print_blob=False,
-        report_multiple_bugs=False,
-        stateful_step_count=50,
-        verbosity=Verbosity.quiet,
-        phases=(Phase.generate, Phase.target, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-        backend="hypothesis",
-    )
+    settings = _settings(examples, shrink=True)
     test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(run)))  # type: ignore[no-untyped-call]
     with deterministic():
         try:
@@ -111,6 +98,41 @@ def search(
             if not smallest or not _is_flaky(error):
                 raise
     return (smallest[0], calls <= MAX_SHRINK_CALLS) if smallest else None
+
+
+def drawn(strategy: Any, seed: int, examples: int) -> list[Any]:
+    """Draw instances from a strategy, as a function of the seed."""
+    import hypothesis
+
+    kept: list[Any] = []
+
+    def keep(instance: Any) -> None:
+        kept.append(instance)
+
+    settings = _settings(examples, shrink=False)
+    test = hypothesis.seed(seed)(settings(hypothesis.given(strategy)(keep)))  # type: ignore[no-untyped-call]
+    with deterministic():
+        test()
+    return kept
+
+
+def _settings(examples: int, *, shrink: bool) -> Any:
+    """Every field set, so that no profile of the user's changes the stream."""
+    from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+    return settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        stateful_step_count=50,
+        verbosity=Verbosity.quiet,
+        phases=(Phase.generate, Phase.target, Phase.shrink) if shrink else (Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        backend="hypothesis",
+    )
 
 
 def _is_flaky(error: Exception) -> bool:

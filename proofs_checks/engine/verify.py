@@ -20,7 +20,7 @@ from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
-from whp.proofs_checks.engine.scheduling import Pool, Progress, Run, run_here
+from whp.proofs_checks.engine.scheduling import Desk, Pool, Progress, Run, Store, run_here
 from whp.proofs_checks.engine.subjects import SubjectError, check_signature, name_of, reference_to, resolve
 from whp.proofs_checks.engine.verdict import Kind, Verdict, worst
 from whp.theory.core import Theorem
@@ -38,6 +38,8 @@ def verify(
     modules: Sequence[str] = (),
     progress: Progress | None = None,
     start_method: str | None = None,
+    ledger: Store | None = None,
+    resume: bool = False,
 ) -> Report:
     """Decide theorems by their checks and proofs.
 
@@ -64,6 +66,10 @@ def verify(
         Called with each run and block's evidence as it arrives.
     start_method : {"fork", "spawn"}, optional
         Of the worker processes.
+    ledger : Ledger, optional
+        Where each block's evidence is committed as it arrives.
+    resume : bool
+        Whether to take from the ledger what the same sources and subjects already computed.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def verify(
         load_papers().add_module(name)
     chosen = load_papers().theorems(*patterns)
     subjects = _subjects(subject or {}, jobs > 1 or executor is not None)
-    settings = _Settings(seed, jobs, executor, limits, tuple(modules), progress, start_method)
+    settings = _Settings(seed, jobs, executor, limits, tuple(modules), Desk(ledger, resume, progress), start_method)
     resolved = _resolve_budget(budget, chosen, subjects, settings)
     return _verify(chosen, subjects, resolved, settings)
 
@@ -97,7 +103,7 @@ class _Settings:
     executor: Executor | None
     limits: Limits | None
     modules: tuple[str, ...]
-    progress: Progress | None
+    desk: Desk
     start_method: str | None
 
 
@@ -189,7 +195,9 @@ def make_run(
 ) -> Run:
     """Plan one check-run."""
     mine = {k: v for k, v in subjects.items() if k in {s.name for s in check.slots}}
-    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits)
+    store = settings.desk.store
+    hunted = store.tightest(check.id) if store is not None and not mutant else ""
+    blocks = plan(check, budget, seed, mutant=mutant, modules=settings.modules, limits=settings.limits, hunted=hunted)
     fixed = 0 if check.kind == "slack" else len(Form.of(check, mutant).fixed(seed))
     return Run(check, blocks, fixed, mine or None)
 
@@ -197,10 +205,10 @@ def make_run(
 def execute(runs: Sequence[Run], settings: Any) -> None:
     """Run on the caller's executor, on worker processes of our own, or here."""
     if settings.executor is not None:
-        Pool(settings.executor).run(runs, settings.progress)
+        Pool(settings.executor).run(runs, settings.desk)
         return
     if settings.jobs == 1 or not runs:
-        run_here(runs, settings.progress)
+        run_here(runs, settings.desk)
         return
     context = get_context(settings.start_method or ("fork" if os.name == "posix" else "spawn"))
 
@@ -209,7 +217,7 @@ def execute(runs: Sequence[Run], settings: Any) -> None:
 
     pool = Pool(build(), build, 2 * settings.jobs)
     try:
-        pool.run(runs, settings.progress)
+        pool.run(runs, settings.desk)
     finally:
         pool.executor.shutdown(wait=True, cancel_futures=True)
 

@@ -27,6 +27,8 @@ class Slot:
     validate : callable, optional
         ``(output, *arguments) -> None``; raises ``TypeError`` or ``ValueError`` naming shape or dtype when the
         output is not of the declared kind.  Never judges whether the output is *right*.
+    protocol : type, optional
+        The `typing.Protocol` that a type checker can hold an implementation to.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Slot:
     parameters: tuple[str, ...]
     stateful: bool = False
     validate: Callable[..., None] | None = None
+    protocol: type | None = None
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():

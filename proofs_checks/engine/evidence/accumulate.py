@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +27,19 @@ from whp.proofs_checks.engine.evidence.record import (
     Violation,
     canonical_number,
 )
-from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
+from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram, slack_bin
+
+
+@dataclass
+class _ClauseState:
+    """What is known of one clause so far."""
+
+    worst_slack: Extreme | None = None
+    tightness: Extreme | None = None
+    bins: Counter[int] = field(default_factory=Counter)
+
+    def record(self) -> ClauseRecord:
+        return ClauseRecord(self.worst_slack, self.tightness, SlackHistogram(tuple(self.bins.items())))
 
 
 class EvidenceBuilder:
@@ -52,7 +66,7 @@ class EvidenceBuilder:
     def __init__(self, theorem: str, check: str, campaign_seed: int, budget: str) -> None:
         self._header = (theorem, check, campaign_seed, budget)
         self._phases: defaultdict[str, PhaseCounts] = defaultdict(PhaseCounts)
-        self._clauses: defaultdict[str, ClauseRecord] = defaultdict(ClauseRecord)
+        self._clauses: defaultdict[str, _ClauseState] = defaultdict(_ClauseState)
         self._events: dict[str, EventCounts] = {}
         self._means: dict[str, MeanCounts] = {}
         self._violations: list[Violation] = []
@@ -102,12 +116,12 @@ class EvidenceBuilder:
             Divisor of the relative slack; by default the larger of the two sides in absolute value, else one.
         """
         value = canonical_number(slack, "slack")
-        record = self._clauses[clause]
-        relative = SlackHistogram.of(_relative(value, left, right, scale))
-        worst = _new_extreme(record.worst_slack, value, location, instance, sign=1)
+        state = self._clauses[clause]
+        state.bins[slack_bin(_relative(value, left, right, scale))] += 1
+        state.worst_slack = _extreme(state.worst_slack, value, location, lambda: instance, sign=1)
         ratio = _ratio(left, right)
-        tightest = None if ratio is None else _new_extreme(record.tightness, ratio, location, instance, sign=-1)
-        self._clauses[clause] = record + ClauseRecord(worst, tightest, relative)
+        if ratio is not None:
+            state.tightness = _extreme(state.tightness, ratio, location, lambda: instance, sign=-1)
 
     def slacks(
         self,
@@ -150,22 +164,19 @@ class EvidenceBuilder:
         if values.size == 0:
             return
         look_up = instance_at if callable(instance_at) else instance_at.__getitem__
-        record = self._clauses[clause]
+        state = self._clauses[clause]
 
         def extreme(among: Any, current: Extreme | None, sign: int) -> Extreme | None:
             index = int(np.argmin(sign * among))
             where = Location(phase, block, first_index + index)
-            return _new_extreme(
-                current, canonical_number(among[index], clause), where, lambda: look_up(index), sign=sign
-            )
+            return _extreme(current, canonical_number(among[index], clause), where, lambda: look_up(index), sign=sign)
 
-        worst = extreme(values, record.worst_slack, 1)
-        tightest = None
+        state.worst_slack = extreme(values, state.worst_slack, 1)
         if left is not None and right is not None:
             ratios = _ratios(np.broadcast_to(np.asarray(left, float), values.shape), np.asarray(right, float))
-            tightest = extreme(ratios, record.tightness, -1) if np.isfinite(ratios).any() else None
-        histogram = SlackHistogram.of(_relatives(values, left, right, scale))
-        self._clauses[clause] = record + ClauseRecord(worst, tightest, histogram)
+            if np.isfinite(ratios).any():
+                state.tightness = extreme(ratios, state.tightness, -1)
+        state.bins.update(dict(SlackHistogram.of(_relatives(values, left, right, scale)).counts))
 
     def event(self, key: str, instance: Any, delta: Any, replicates: int, events: int) -> None:
         """Add replicates of an event claim on a fixed instance."""
@@ -202,7 +213,7 @@ class EvidenceBuilder:
         return Evidence(
             *self._header,
             phases=dict(self._phases),
-            clauses=dict(self._clauses),
+            clauses={name: state.record() for name, state in self._clauses.items()},
             events=dict(self._events),
             means=dict(self._means),
             violations=tuple(self._violations),
@@ -211,13 +222,16 @@ class EvidenceBuilder:
         )
 
 
-def _new_extreme(
-    current: Extreme | None, value: float | Fraction, location: Location, instance: Any, *, sign: int
-) -> Extreme | None:
-    """Encode the instance if the value beats, or equals, the present extreme; else nothing."""
-    if current is not None and (sign * value, location.order) > (sign * current.value, current.location.order):
-        return None
-    return Extreme(value, location, Encoded.of(instance() if callable(instance) else instance))
+def _extreme(
+    current: Extreme | None, value: float | Fraction, location: Location, instance: Callable[[], Any], *, sign: int
+) -> Extreme:
+    """Return the better of the present extreme and a new value; the instance is encoded only if the new one may win."""
+    if current is None:
+        return Extreme(value, location, Encoded.of(instance()))
+    if sign * value > sign * current.value or (value == current.value and location.order > current.location.order):
+        return current
+    new = Extreme(value, location, Encoded.of(instance()))
+    return min(current, new, key=lambda extreme: (sign * extreme.value, extreme._tie_break))
 
 
 def _among_first(location: Location, kept: Sequence[Violation] | Sequence[ErrorRecord], most: int) -> bool:
@@ -225,12 +239,17 @@ def _among_first(location: Location, kept: Sequence[Violation] | Sequence[ErrorR
 
 
 def _relative(slack: float | Fraction, left: Any, right: Any, scale: Any) -> float:
-    """Slack over scale, in floats; infinite where the scale is zero."""
+    """Slack over scale; infinite where the scale is zero."""
     if scale is None:
         scale = 1 if left is None or right is None else max(abs(left), abs(right))
     if isinstance(slack, Fraction) and scale != 0:
-        return _nearest(slack / Fraction(scale)) if not isinstance(scale, float) or np.isfinite(scale) else 0.0
-    return float(_relatives(np.array([_nearest(slack)]), None, None, _nearest(scale))[0])
+        return _nearest(slack / Fraction(scale)) if not isinstance(scale, float) or math.isfinite(scale) else 0.0
+    top, bottom = _nearest(slack), _nearest(scale)
+    if top == 0:
+        return 0.0
+    if bottom == 0 or (math.isinf(top) and math.isinf(bottom)):
+        return math.copysign(math.inf if bottom == 0 else 1.0, top)
+    return top / bottom
 
 
 def _nearest(number: Any) -> float:
@@ -252,12 +271,14 @@ def _relatives(slack: Any, left: Any, right: Any, scale: Any) -> Any:
 
 
 def _ratio(left: Any, right: Any) -> float | Fraction | None:
-    if left is None or right is None:
+    """Left over right where right is positive and the ratio finite."""
+    if left is None or right is None or not right > 0:
         return None
     if isinstance(left, Fraction | int) and isinstance(right, Fraction | int):
-        return canonical_number(Fraction(left) / right, "ratio") if right > 0 else None
-    ratio = float(_ratios(np.array([_nearest(left)]), np.array([_nearest(right)]))[0])
-    return ratio if np.isfinite(ratio) else None
+        return canonical_number(Fraction(left) / right, "ratio")
+    top, bottom = _nearest(left), _nearest(right)
+    ratio = top / bottom if bottom > 0 and not (math.isinf(top) and math.isinf(bottom)) else math.nan
+    return ratio + 0.0 if math.isfinite(ratio) else None
 
 
 def _ratios(left: Any, right: Any) -> Any:

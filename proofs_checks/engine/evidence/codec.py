@@ -45,7 +45,8 @@ def allow_namespace(prefix: str) -> None:
     Parameters
     ----------
     prefix : str
-        Dotted name of the package or module; its submodules are included. ``whp.theory`` is always allowed.
+        Dotted name of the package or module; its submodules are included. ``whp.theory`` and ``whp.proofs_checks`` are
+        always allowed.
 
     Raises
     ------
@@ -179,14 +180,14 @@ def _encode_complex(value: complex, path: str) -> Json:
 
 
 def _encode_str(value: str, path: str) -> Json:
-    _refuse_size(len(value), path, "string")
+    _refuse_size(len(value), path, "a string")
     if any("\ud800" <= letter <= "\udfff" for letter in value):  # JSON readers join lone surrogates into one letter
         return {_TAG: "str", "code_points": [ord(letter) for letter in value]}
     return value
 
 
 def _encode_bytes(value: bytes, path: str) -> Json:
-    _refuse_size(len(value), path, "bytes object")
+    _refuse_size(len(value), path, "a bytes object")
     return {_TAG: "bytes", "base64": base64.b64encode(value).decode("ascii")}
 
 
@@ -195,7 +196,7 @@ def _encode_fraction(value: Fraction, path: str) -> Json:
 
 
 def _encode_array(value: np.ndarray[Any, Any], path: str) -> Json:
-    _refuse_size(value.nbytes, path, f"array of shape {value.shape}")
+    _refuse_size(value.nbytes, path, f"an array of shape {value.shape}")
     dtype = _dtype_name(value.dtype, path)
     flat = [_encode(item, f"{path}.flat[{index}]") for index, item in enumerate(value.ravel().tolist())]
     return {_TAG: "array", "dtype": dtype, "shape": list(value.shape), "flat": flat}
@@ -330,7 +331,10 @@ def _decode_dataclass(data: dict[str, Any]) -> Any:
     values = {name: _decode(part) for name, part in data["fields"].items()}
     built = cls(**{field.name: values[field.name] for field in fields if field.init})
     for name, part in data["fields"].items():  # a constructor that rescales may move the last bit of what it is given
-        if canonical_text(_encode(getattr(built, name), name)) != canonical_text(part):
+        made = getattr(built, name)
+        if canonical_text(_encode(made, name)) != canonical_text(part):
+            if isinstance(made, np.ndarray) and isinstance(values[name], np.ndarray):
+                values[name].setflags(write=made.flags.writeable)
             object.__setattr__(built, name, values[name])
     return built
 
@@ -428,7 +432,7 @@ def _require_frozen(cls: Any) -> None:
 def _refuse_size(size: int, path: str, what: str) -> None:
     if size > MAX_BYTES:
         raise ValueError(
-            f"{path} is a {what} of {size} bytes, over the {MAX_BYTES} kept as data; use a Recipe or a ContentHash."
+            f"{path} is {what} of {size} bytes, over the {MAX_BYTES} kept as data; use a Recipe or a ContentHash."
         )
 
 

@@ -18,7 +18,7 @@ from whp.proofs_checks.engine.evidence.slack_histogram import SlackHistogram
 SCHEMA = 1
 """Version of the JSON form; raised whenever old evidence could not be read."""
 
-PHASES = ("structured", "examples", "sampled", "replicates", "sizes")
+PHASES = ("structured", "examples", "hunted", "sampled", "replicates", "sizes")
 """Order in which phases count as earlier (shrunk instances are kept first); other names follow alphabetically."""
 
 KEPT_VIOLATIONS = 5
@@ -297,7 +297,7 @@ class ErrorRecord:
     type, message : str
         Class and text of the exception.
     traceback : str
-        The innermost frames, as ``file:line function``, one a line.
+        The innermost frames, files without their folders.
     instance : Encoded, optional
         The instance.
     """
@@ -311,13 +311,17 @@ class ErrorRecord:
     KEPT_FRAMES: ClassVar[int] = 5
     KEPT_LETTERS: ClassVar[int] = 2000
 
+    def __post_init__(self) -> None:
+        """Strip what differs between machines and runs, and shorten."""
+        object.__setattr__(self, "message", _portable(self.message)[: self.KEPT_LETTERS])
+        object.__setattr__(self, "traceback", _portable(self.traceback)[-self.KEPT_LETTERS :])
+
     @classmethod
     def of(cls, location: Location, error: BaseException, instance: Encoded | None = None) -> ErrorRecord:
         """Describe an exception."""
         frames = traceback.extract_tb(error.__traceback__)[-cls.KEPT_FRAMES :]
         tail = "\n".join(f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
-        message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", str(error))[: cls.KEPT_LETTERS]
-        return cls(location, type(error).__name__, message, tail, instance)
+        return cls(location, type(error).__name__, str(error), tail, instance)
 
     @property
     def _order(self) -> tuple[Any, ...]:
@@ -411,7 +415,7 @@ class Evidence:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON-able data."""
-        from whp.proofs_checks.engine.evidence.structure import converter
+        from whp.proofs_checks.engine.evidence.json_form import converter
 
         data: dict[str, Any] = converter().unstructure(self)
         return data
@@ -425,7 +429,7 @@ class Evidence:
         ValueError
             If the data are not a record of this schema.
         """
-        from whp.proofs_checks.engine.evidence.structure import structure
+        from whp.proofs_checks.engine.evidence.json_form import structure
 
         return structure(data, cls)
 
@@ -487,6 +491,12 @@ def _require_same(first: Any, second: Any, *names: str) -> None:
         left, right = getattr(first, name), getattr(second, name)
         if left != right:
             raise ValueError(f"cannot merge evidence with {name} {_short(left)} and {_short(right)}.")
+
+
+def _portable(text: str) -> str:
+    """Text without memory addresses, and without the folders of the files that a traceback names."""
+    text = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x...", text)
+    return re.sub(r'File "[^"\n]*[/\\]([^"/\\\n]+)"', r'File "\1"', text)
 
 
 def _short(value: Any) -> str:

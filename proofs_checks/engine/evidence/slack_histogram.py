@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -72,6 +73,14 @@ def slack_bins(relative_slack: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         raise ValueError("relative_slack must not hold nan.")
     magnitude = np.searchsorted(EDGES, np.abs(values), side="right") + 1
     return (np.sign(values) * magnitude).astype(np.int64)
+
+
+def slack_bin(relative_slack: float) -> int:
+    """Return the bin of one relative slack; the same as :func:`slack_bins`, without arrays."""
+    if relative_slack == 0:
+        return 0
+    number = bisect.bisect_right(EDGES, abs(relative_slack)) + 1
+    return number if relative_slack > 0 else -number
 
 
 def bin_ranges(histogram: SlackHistogram) -> Iterable[tuple[float, float, int]]:
