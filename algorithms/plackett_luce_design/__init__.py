@@ -15,6 +15,7 @@ from whp.algorithms.plackett_luce_design.certificate import (
     certify,
     largest_leverage,
     leverage_upper_bound,
+    ridge_gap,
 )
 from whp.algorithms.plackett_luce_design.exact_algebra import (
     determinant_ratio,
@@ -47,8 +48,11 @@ from whp.algorithms.plackett_luce_design.feature_likelihood import (
 )
 from whp.algorithms.plackett_luce_design.frank_wolfe import (
     away_step_frank_wolfe,
+    best_of_step,
     frank_wolfe,
+    frank_wolfe_step,
     randomized_frank_wolfe,
+    randomized_step,
 )
 from whp.algorithms.plackett_luce_design.identifiability import (
     Identifiability,
@@ -141,6 +145,7 @@ __all__ = [
     "WeightsResult",
     "adjacent_breaking",
     "away_step_frank_wolfe",
+    "best_of_step",
     "capped_certificate",
     "certified_gap",
     "certify",
@@ -157,6 +162,7 @@ __all__ = [
     "fit_features",
     "fit_strengths",
     "frank_wolfe",
+    "frank_wolfe_step",
     "full_breaking",
     "identifiability",
     "interior_point_design",
@@ -174,8 +180,10 @@ __all__ = [
     "multiplicative_weights",
     "pair_step",
     "randomized_frank_wolfe",
+    "randomized_step",
     "rational_step",
     "reduce_support",
+    "ridge_gap",
     "round_design",
     "sample_rankings",
     "scatter_matrix",

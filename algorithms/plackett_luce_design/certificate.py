@@ -10,13 +10,14 @@ from whp.theory.plackett_luce_design import (
     Design,
     DesignProblem,
     certified_gap_bound,
+    information_matrix,
     leverages,
     span_information,
 )
 
 Array = NDArray[np.float64]
 
-__all__ = ["certified_gap", "certify", "largest_leverage", "leverage_upper_bound"]
+__all__ = ["certified_gap", "certify", "largest_leverage", "leverage_upper_bound", "ridge_gap"]
 
 _MAX_ITEMS = 20_000
 
@@ -168,3 +169,47 @@ def certified_gap(problem: DesignProblem, design: Design) -> float:
     if gap is None:
         raise ValueError(f"problem must have at most {_MAX_ITEMS} items for a certificate, got {problem.n_items}")
     return gap
+
+
+def ridge_gap(problem: DesignProblem, design: Design, ridge: float) -> float:
+    """Certified distance, in nats, of a design from the maximum of ``log det(V + ridge I)`` over listed subsets.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Its subsets must be few enough to list.
+    design : Design
+        Need not span.
+    ridge : float
+        Positive.
+
+    Returns
+    -------
+    float
+        ``d log(1 + (L - t) / d)`` with ``t = sum_S w_S lev_S``, leverages taken in ``(V + ridge I)^{-1}``.
+
+    Raises
+    ------
+    ValueError
+        If the ridge is not positive.
+
+    Examples
+    --------
+    >>> square = DesignProblem([[0, 0], [1, 0], [0, 1], [1, 1]], subset_size=2)
+    >>> round(ridge_gap(square, Design([[0, 3], [1, 2]], [0.5, 0.5]), 0.1), 9)
+    0.0
+    """
+    if not 0 < ridge < np.inf:
+        raise ValueError(f"ridge must be positive and finite, got {ridge!r}")
+    matrix = information_matrix(problem, design) + ridge * np.eye(problem.dim)
+    inverse = np.linalg.inv(matrix)
+    centred = problem.features - problem.features.mean(axis=0)
+    largest, total = 0.0, 0.0
+    for rows, weights in ((problem.subsets(), None), (design.subsets, design.weights)):
+        groups = centred[rows] - centred[rows].mean(axis=1, keepdims=True)
+        values = problem.subset_size * np.einsum("nkr,rs,nks->n", groups, inverse, groups, optimize=True)
+        if weights is None:
+            largest = float(values.max())
+        else:
+            total = float(weights @ values)
+    return float(problem.dim * np.log1p(max(largest - total, 0.0) / problem.dim))

@@ -216,6 +216,7 @@ def fit_features(
     if radius is not None and not 0 < radius < np.inf:
         raise ValueError(f"radius must be positive and finite, got {radius!r}")
     x = x - x.mean(axis=0)
+    rankings = rankings.merged()  # a design repeats few questions many times
     basis = _shown_span(x, rankings)
     objective = _Objective(x @ basis.T, rankings)
     phi, steps, norm = _minimise_or_refuse(objective, basis, ridge, radius, tolerance, max_iterations)
@@ -267,7 +268,7 @@ def _on_the_sphere(
         hessian[np.diag_indices(len(phi))] += ridge + multiplier
         # Newton on 1/radius - 1/length, nearly linear in the multiplier
         slope = float(phi @ _solve_psd(hessian, phi)) / max(length, 1e-300) ** 3
-        proposal = multiplier + (1 / radius - 1 / max(length, 1e-300)) / max(slope, 1e-300) * -1.0
+        proposal = multiplier + (1 / radius - 1 / max(length, 1e-300)) / max(slope, 1e-300)
         multiplier = proposal if low < proposal < high else (low + high) / 2
     phi = phi * min(1.0, radius / max(float(np.linalg.norm(phi)), 1e-300))
     norm = float(np.linalg.norm(objective.at(phi, ridge + multiplier)[2]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.certificate import certify
 from whp.algorithms.plackett_luce_design.memo import Memo, make_memo
-from whp.algorithms.plackett_luce_design.oracles import LeverageOracle, UniformSample, exact_oracle
+from whp.algorithms.plackett_luce_design.oracles import LeverageOracle, UniformSample, draw_subsets, exact_oracle
 from whp.algorithms.plackett_luce_design.result import DesignResult, DesignStatus, History
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
 from whp.algorithms.plackett_luce_design.step import exact_step, log_det_change
@@ -18,7 +18,14 @@ from whp.theory.plackett_luce_design import Design, DesignProblem, certified_gap
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["away_step_frank_wolfe", "frank_wolfe", "randomized_frank_wolfe"]
+__all__ = [
+    "away_step_frank_wolfe",
+    "best_of_step",
+    "frank_wolfe",
+    "frank_wolfe_step",
+    "randomized_frank_wolfe",
+    "randomized_step",
+]
 
 
 def _check(iterations: int, tolerance: float, patience: int | None) -> None:
@@ -279,3 +286,84 @@ def randomized_frank_wolfe(
     if memo is None:
         memo = make_memo(problem, spanning_design(problem) if start is None else start)
     return _descend(_Run(memo, oracle, rng), iterations, tolerance, patience, away=False, certificate=certificate)
+
+
+def best_of_step(problem: DesignProblem, design: Design, subsets: IntArray) -> Design:
+    """Move towards the best of the given subsets by exact line search, or keep the design when none is an ascent.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Items and subset size.
+    design : Design
+        Must span.
+    subsets : (n, K) ndarray of int
+        Subsets to choose from, items ascending.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> square = DesignProblem([[0, 0], [1, 0], [0, 1], [1, 1]], subset_size=2)
+    >>> start = Design([[0, 1], [0, 2]], [0.5, 0.5])
+    >>> sorted(best_of_step(square, start, np.array([[0, 1], [1, 2]])).as_dict())
+    [(0, 1), (0, 2), (1, 2)]
+    """
+    memo = make_memo(problem, design)
+    values = memo.leverages(subsets)
+    best = int(values.argmax())
+    _towards(memo, subsets[best], float(values[best]))
+    return memo.design()
+
+
+def frank_wolfe_step(problem: DesignProblem, design: Design) -> Design:
+    """One step of `frank_wolfe`: the best of all subsets, exact line search.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Its subsets must be few enough to list.
+    design : Design
+        Must span.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> kite = DesignProblem([[0, 0], [1, 0], [0, 2], [3, 1]], subset_size=2)
+    >>> moved = frank_wolfe_step(kite, Design.uniform(kite.subsets()))
+    >>> round((moved.as_dict()[0, 3] - 1 / 6) * 6 / 5 * 158, 9)  # step 35/158
+    35.0
+    """
+    return best_of_step(problem, design, problem.subsets())
+
+
+def randomized_step(problem: DesignProblem, design: Design, n_sampled: int, rng: np.random.Generator) -> Design:
+    """One step of `randomized_frank_wolfe`: the best of freshly drawn subsets.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Items and subset size.
+    design : Design
+        Must span.
+    n_sampled : int
+        Subsets drawn.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    Design
+
+    Examples
+    --------
+    >>> line = DesignProblem([[0.0], [1.0], [5.0]], subset_size=2)
+    >>> randomized_step(line, Design([[0, 1]], [1.0]), 3, np.random.default_rng(0)).as_dict()
+    {(0, 2): 1.0}
+    """
+    return best_of_step(problem, design, draw_subsets(problem, n_sampled, rng))

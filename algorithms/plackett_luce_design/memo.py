@@ -79,6 +79,10 @@ class Memo:
         values, vectors = np.linalg.eigh(block)
         return values, vectors
 
+    def take(self, subset: IntArray, step: float) -> None:
+        """Take a step of given size towards a subset (away from it when negative)."""
+        self.move(subset, step, *self.spectrum(subset))
+
     def move(self, subset: IntArray, step: float, values: Array, vectors: Array) -> None:
         """Replace ``V`` by ``(1 - step) V + step M_S``; weights are scaled by one global multiplier."""
         if step == 0.0:

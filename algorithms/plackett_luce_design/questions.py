@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from whp.algorithms.plackett_luce_design.explicit_designs import span_factors
 from whp.algorithms.plackett_luce_design.oracles import draw_subsets
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
-from whp.theory.plackett_luce_design import Design, DesignProblem
+from whp.theory.plackett_luce_design import Design, DesignProblem, leverages
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -124,7 +124,7 @@ def round_design(problem: DesignProblem, design: Design, n_questions: int) -> Qu
 
 
 def reduce_support(problem: DesignProblem, design: Design) -> Design:
-    """Same information matrix with at most ``r (r + 1) / 2 + 1`` questions (Caratheodory).
+    """Same information matrix with at most ``r (r + 1) / 2 + 1`` questions (Caratheodory), one fewer at an optimum.
 
     Parameters
     ----------
@@ -150,7 +150,10 @@ def reduce_support(problem: DesignProblem, design: Design) -> Design:
     upper = np.triu_indices(problem.rank)
     vectors = np.einsum("ncr,ncs->nrs", factors, factors)[:, upper[0], upper[1]]
     scale = np.abs(vectors).max()
-    vectors = np.concatenate([vectors / scale, np.ones((len(w), 1))], axis=1)  # (m, r(r+1)/2 + 1)
+    vectors = vectors / scale  # (m, r(r+1)/2)
+    if np.ptp(leverages(problem, design, subsets)) > 1e-7 * problem.rank:
+        # at an optimum <M_S, V^-1> is the same for all questions, so the total weight needs no equation of its own
+        vectors = np.concatenate([vectors, np.ones((len(w), 1))], axis=1)
     limit = vectors.shape[1]
     while len(w) > limit:
         block = vectors[: limit + 1]

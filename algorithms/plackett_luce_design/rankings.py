@@ -82,6 +82,13 @@ class Rankings:
         """Number of shown items in each row."""
         return np.asarray((self.items >= 0).sum(axis=1))
 
+    def merged(self) -> Rankings:
+        """Equal rows as one row with the sum of their weights, rows in lexicographic order."""
+        keys = np.concatenate([self.items, self.n_stages[:, None]], axis=1)
+        rows, place = np.unique(keys, axis=0, return_inverse=True)
+        weights = np.bincount(place.ravel(), weights=self.weights, minlength=len(rows))
+        return Rankings(rows[:, :-1], rows[:, -1], weights, self.n_items)
+
     @classmethod
     def full(
         cls, rankings: Iterable[Sequence[int]] | ArrayLike, n_items: int, weights: ArrayLike | None = None

@@ -1,6 +1,6 @@
 """Comparing few to rank many: optimal design of ranking questions under the Plackett-Luce model.
 
-What the paper claims, with the statements derived from it: the model, the design problem, constants and bounds, theorems.
+What the paper claims, with the statements derived from it: model, design problem, constants and bounds, theorems.
 """
 
 from whp.theory.plackett_luce_design.bounds import (
@@ -22,6 +22,7 @@ from whp.theory.plackett_luce_design.bounds import (
     frank_wolfe_gap_after,
     frank_wolfe_iterations,
     frank_wolfe_progress,
+    hessian_constant_of_box,
     hessian_lower_constant,
     hitting_time_tail,
     initial_gap_bound,
@@ -89,6 +90,7 @@ __all__ = [
     "frank_wolfe_gap_after",
     "frank_wolfe_iterations",
     "frank_wolfe_progress",
+    "hessian_constant_of_box",
     "hessian_lower_constant",
     "hitting_time_tail",
     "information_matrix",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, log, log1p
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,7 @@ __all__ = [
     "frank_wolfe_gap_after",
     "frank_wolfe_iterations",
     "frank_wolfe_progress",
+    "hessian_constant_of_box",
     "hessian_lower_constant",
     "hitting_time_tail",
     "initial_gap_bound",
@@ -52,7 +54,7 @@ _LEVERAGE = Symbol("max_leverage", Domain.reals(0, open="low"), "largest leverag
 _QUESTIONS = Symbol("n_questions", Domain.integers(1), "questions asked", "decreasing", latex="T")
 
 
-def _kappa(m, subset_size, utility_bound):  # type: ignore[no-untyped-def]
+def _kappa(m: Any, subset_size: Any, utility_bound: Any) -> Any:
     low, high = m.exp(-utility_bound), m.exp(utility_bound)
     inner = 2 + (subset_size - 2) * high * high
     outer = low + (subset_size - 1) * high
@@ -181,6 +183,21 @@ def hessian_lower_constant(subset_size: int, utility_bound: float) -> float:
     if utility_bound > 300:
         return 0.0
     return float(HESSIAN_CONSTANT(subset_size=subset_size, utility_bound=utility_bound))
+
+
+def hessian_constant_of_box(subset_size: int, box: Any) -> Any:
+    """``kappa_K(log box)`` for weights in ``[1/box, box]``, in the arithmetic of `box`.
+
+    Examples
+    --------
+    >>> hessian_constant_of_box(3, Fraction(2))
+    Fraction(1, 36)
+    """
+    _check_size(subset_size)
+    if not box >= 1:
+        raise ValueError(f"box must be at least 1, got {box!r}")
+    inner, outer = 2 + (subset_size - 2) * box * box, 1 / box + (subset_size - 1) * box
+    return min(1 / (inner * inner), 1 / (outer * outer))
 
 
 def crude_hessian_constant(subset_size: int, utility_bound: float) -> float:

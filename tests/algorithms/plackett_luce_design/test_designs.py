@@ -107,7 +107,9 @@ def test_peer_instances_have_their_known_optimum(n, best):
     assert column_generation_design(DesignProblem(features(n, d), 3)).objective == pytest.approx(best, abs=1.1e-6)
 
 
-@pytest.mark.parametrize(("shape", "released"), [((10, 3, 5), 3.492581), ((20, 3, 5), 2.847242), ((20, 4, 5), -0.403336)])
+@pytest.mark.parametrize(
+    ("shape", "released"), [((10, 3, 5), 3.492581), ((20, 3, 5), 2.847242), ((20, 4, 5), -0.403336)]
+)
 def test_results_are_no_worse_than_those_of_the_released_code(shape, released):
     n, k, d = shape
     problem = DesignProblem(features(n, d), k)
@@ -129,18 +131,14 @@ def test_memo_stays_equal_to_the_matrix_recomputed():
             subsets = problem.subsets()[:300]
             assert np.allclose(memo.leverages(subsets), leverages(problem, memo.design(), subsets), atol=1e-10)
             assert memo.log_det == pytest.approx(design_log_det(problem, memo.design()), abs=1e-10)
-            assert memo.farthest_pair()[1] == pytest.approx(
-                max(memo.distances(i).max() for i in range(n)), rel=1e-10
-            )
+            assert memo.farthest_pair()[1] == pytest.approx(max(memo.distances(i).max() for i in range(n)), rel=1e-10)
 
 
 def test_gram_and_factor_memo_take_the_same_path():
     problem = DesignProblem(features(40, 5), 4)
     results = [
-        randomized_frank_wolfe(
-            problem, n_sampled=50, rng=np.random.default_rng(7), iterations=120, memo=kind(problem, spanning_design(problem))
-        )
-        for kind in (GramMemo, FactorMemo)
+        randomized_frank_wolfe(problem, n_sampled=50, rng=np.random.default_rng(7), iterations=120, memo=memo)
+        for memo in (kind(problem, spanning_design(problem)) for kind in (GramMemo, FactorMemo))
     ]
     assert np.allclose(results[0].history.objective, results[1].history.objective, atol=1e-9)
 
@@ -292,10 +290,9 @@ def test_relabelling_and_affine_maps_change_no_leverage():
     order = rng.permutation(9)
     renamed = DesignProblem(x[order], 3)
     back = np.argsort(order)
-    assert np.allclose(
-        leverages(renamed, Design(np.sort(back[design.subsets], axis=1), design.weights), np.sort(back[problem.subsets()])),
-        leverages(problem, design),
-    )
+    moved_design = Design(np.sort(back[design.subsets], axis=1), design.weights)
+    moved_subsets = np.sort(back[problem.subsets()])
+    assert np.allclose(leverages(renamed, moved_design, moved_subsets), leverages(problem, design))
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])

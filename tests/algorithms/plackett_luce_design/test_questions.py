@@ -105,7 +105,7 @@ def test_new_directions_are_spanned_at_once():
         (lambda p, d: round_design(p, d, 3), "at least the .* questions of the design, got 3"),
         (lambda p, d: select_questions(p, 1, rng=np.random.default_rng(0)), "at least 2 to span"),
         (lambda p, d: select_questions(p, 9, rng=np.random.default_rng(0), max_shows=2), "max_shows must allow 27"),
-        (lambda p, d: select_questions(p, 9, rng=np.random.default_rng(0), max_shows=0), "max_shows must be at least 1"),
+        (lambda p, d: select_questions(p, 9, rng=np.random.default_rng(0), max_shows=0), "must be at least 1"),
         (lambda p, d: extend_problem(p, [[1.0]], d), "new_features must have 4 columns"),
         (lambda p, d: d.draw(0, np.random.default_rng(0)), "n_questions must be at least 1"),
         (
