@@ -6,6 +6,8 @@ Nothing heavy is imported before a command needs it: a person waits for ``whp --
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +47,8 @@ def _errors() -> Iterator[None]:
     """Turn a user's mistakes into one line on standard error and exit status 2."""
     try:
         yield
+    except BrokenPipeError:  # whoever reads has enough
+        raise
     except (ValueError, OSError) as error:
         _stop(error)
     except KeyboardInterrupt:
@@ -57,12 +61,21 @@ def _load(modules: list[str] | None) -> tuple[str, ...]:
     for name in modules or []:
         load_papers().add_module(name)
     for name, reason in load_papers().broken.items():
-        typer.echo(f"whp: the package behind entry point {name!r} is left out: {reason}", err=True)
+        typer.echo(f"whp: the package behind entry point {name!r} is left out: {' '.join(reason.split())}", err=True)
     return tuple(modules or [])
 
 
 def _emit(data: Any) -> None:
-    typer.echo(json.dumps(data, indent=1, default=str))
+    typer.echo(json.dumps(_finite(data), indent=1, default=str, allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    """JSON has no infinities: write them as text."""
+    if isinstance(data, dict):
+        return {k: _finite(v) for k, v in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(v) for v in data]
+    return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @app.command("list")
@@ -160,7 +173,7 @@ def verify(
         from whp.proofs_checks.engine.ledger import Ledger
 
         if dry_run:
-            _dry_run(patterns or [], budget, seed, as_json)
+            _dry_run(patterns or [], _slots(subject or []), budget, seed, as_json)
             return
         limits = None
         if timeout is not None or memory is not None:
@@ -208,11 +221,11 @@ def _slots(texts: list[str]) -> dict[str, str]:
     return slots
 
 
-def _dry_run(patterns: list[str], budget: str, seed: int, as_json: bool) -> None:
+def _dry_run(patterns: list[str], subject: dict[str, str], budget: str, seed: int, as_json: bool) -> None:
     from whp.proofs_checks import tables
     from whp.proofs_checks.engine.estimate import estimate
 
-    rows = estimate(*patterns, budget=budget, seed=seed)
+    rows = estimate(*patterns, budget=budget, seed=seed, subject=subject)
     if as_json:
         _emit([r.to_json() for r in rows])
     else:
@@ -328,11 +341,22 @@ def bound(
             if at_most is not None or at_least is not None:
                 raise ValueError("--at-most and --at-least go with --solve")
             low, high = found.enclosure(**given)
-            data = {"bound": found.name, "value": found(**given), "low": float(low), "high": float(high), "at": given}
+            data = {"bound": found.name, "value": found(**given), "at": given}
+            data |= {"low": _outward(low, -math.inf), "high": _outward(high, math.inf)}
         if as_json:
             _emit(data)
         else:
             tables.show_bound(found, data)
+
+
+def _outward(end: Any, direction: float) -> float:
+    """Nearest float on the far side of an end, so that what is printed still encloses."""
+    try:
+        nearest = float(end)
+    except OverflowError:
+        nearest = math.copysign(math.inf, end.numerator)
+    inside = nearest > end if direction < 0 else nearest < end
+    return math.nextafter(nearest, direction) if inside else nearest
 
 
 def _values(texts: list[str]) -> dict[str, Any]:
@@ -341,6 +365,9 @@ def _values(texts: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for text in texts:
         name, separator, number = text.partition("=")
+        _, _, exponent = number.lower().partition("e")
+        if len(number) > 400 or (exponent.lstrip("+-").isdigit() and abs(int(exponent)) > 400):
+            raise ValueError(f"{name} is far beyond the range of numbers that a bound is evaluated at, got {number!r}")
         try:
             exact = Fraction(number)
         except (ValueError, ZeroDivisionError):
@@ -429,18 +456,34 @@ def ledger_prune(
 def new(
     id: Annotated[str, typer.Argument(help="slug.NAME of your theorem.")],
     folder: Annotated[Path, typer.Option(help="Where the file is written.")] = Path("."),
+    as_json: Json = False,
 ) -> None:
     """Write a file that states and checks a theorem of your own, to be filled in."""
     with _errors():
         from whp.proofs_checks.scaffold import write_scaffold
 
         path = write_scaffold(id, folder)
-        typer.echo(f"{path}\ntry: whp verify --theorems {path}; whp mutants {id.split('.')[0]} --theorems {path}")
+        if as_json:
+            _emit({"path": str(path)})
+            return
+        slug = id.split(".")[0]
+        typer.echo(f"{path}\ntry: whp verify {slug} --theorems {path}; whp mutants {slug} --theorems {path}")
 
 
-def main() -> None:
-    """Entry point of ``whp``."""
-    app()
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point of ``whp``: a wrong call is one line on standard error, too."""
+    given = sys.argv[1:] if arguments is None else arguments
+    usage_error: Any = typer.BadParameter.__base__
+    try:
+        status = app(given or ["--help"], prog_name="whp", standalone_mode=False)
+    except usage_error as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            sys.exit(2)
+        command = error.ctx.command_path if error.ctx is not None else "whp"
+        typer.echo(f"whp: {' '.join(error.format_message().split())} See `{command} --help`.", err=True)
+        sys.exit(2)
+    sys.exit(status if isinstance(status, int) else 0)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from whp.proofs_checks.engine.report import Report
 
 _PROPERTY = "whp_verdict"
-_NOT_RUN = ("not applicable", "unavailable")
+_NOT_RUN = ("not applicable", "unavailable", "skipped")
 
 
 @dataclass
@@ -71,6 +71,8 @@ class TheoremCheck:
         verdict = report.theorems[0].subject
         if verdict.kind.value in (*_NOT_RUN, "vacuous", "inconclusive"):
             _skip(verdict.kind.value, verdict.text)
+        if report.theorems[0].blames_itself:
+            _skip("not applicable", f"the reference breaks {self.theorem} on the same instance: {verdict.text}")
         _LAST[:] = [verdict.kind.value]
         if not verdict.passed:
             paths = write_all(report, _OPTIONS.evidence)
@@ -92,9 +94,21 @@ def _slots_of(theorem_id: str) -> list[str]:
     return sorted({s.name for c in checks_of(theorem_id) for s in c.slots})
 
 
-def _message(statement: str, report: Report, paths: Mapping[str, Path], mine: Mapping[str, Any]) -> str:
+def _instance_lines(path: Path, subject: Mapping[str, Any]) -> list[str]:
     from whp.proofs_checks.engine import replay
 
+    try:
+        again = replay(path, subject=subject)
+    except ValueError as error:  # a failure that no instance goes with
+        return [f"    {error}"]
+    shown = [] if again.instance is None else [f"    instance: {again.instance!r}"[:2000]]
+    return shown + [
+        f"    {e.clause.name}: {e.left} {e.clause.relation} {e.right} {'FAILS' if e.violated else 'kept'}"
+        for e in again.entries
+    ]
+
+
+def _message(statement: str, report: Report, paths: Mapping[str, Path], mine: Mapping[str, Any]) -> str:
     lines = [f"{report.theorems[0].theorem.id}: {statement}"]
     for c in report.theorems[0].checks:
         if c.verdict.passed or c.verdict.kind.value in _NOT_RUN:
@@ -102,13 +116,7 @@ def _message(statement: str, report: Report, paths: Mapping[str, Path], mine: Ma
         lines.append(f"  {c.check.id}: {c.verdict.kind}: {c.verdict.text}")
         path = paths.get(c.check.id)
         if path is not None:
-            again = replay(path, subject={k: v for k, v in mine.items() if k in c.subjects})
-            if again.instance is not None:
-                lines.append(f"    instance: {again.instance!r}"[:2000])
-            lines += [
-                f"    {e.clause.name}: {e.left} {e.clause.relation} {e.right} {'FAILS' if e.violated else 'kept'}"
-                for e in again.entries
-            ]
+            lines += _instance_lines(path, {k: v for k, v in mine.items() if k in c.subjects})
         if c.control is not None:
             lines.append(f"    control: {c.control.text}; this speaks against the {c.control.blames}")
         if path is not None:
@@ -186,16 +194,20 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     """Attach the verdict to the test's report; it travels from the workers of xdist to the terminal."""
     outcome = yield
-    if call.when == "call" and "theorem_check" in getattr(item, "fixturenames", ()):
-        kind = _LAST.pop() if _LAST else "error"
-        outcome.get_result().user_properties.append((_PROPERTY, kind))
+    if "theorem_check" not in getattr(item, "fixturenames", ()):
+        return
+    report = outcome.get_result()
+    if call.when == "call":
+        report.user_properties.append((_PROPERTY, _LAST.pop() if _LAST else "error"))
+    elif call.when == "setup" and not report.passed:  # a mark that skips, or a fixture that fails: nothing ran
+        report.user_properties.append((_PROPERTY, "skipped"))
 
 
 def _verdicts(config: pytest.Config) -> Counter[str]:
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:
         return Counter()
-    reports = [r for kind in reporter.stats.values() for r in kind if getattr(r, "when", "") == "call"]
+    reports = [r for kind in reporter.stats.values() for r in kind if getattr(r, "when", "") in ("setup", "call")]
     return Counter(v for r in reports for k, v in r.user_properties if k == _PROPERTY)
 
 

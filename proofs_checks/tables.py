@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +65,21 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed} blocks"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} blocks"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=screen, transient=True) as live:
-        task = live.add_task("verifying", total=None)
+        task = live.add_task("verifying", total=0)
+        left: dict[int, int] = {}
 
         def advance(run: Run, evidence: Evidence | None) -> None:
-            live.update(task, advance=1, description=run.check.id)
+            if evidence is None:
+                left[id(run)] = len(run.blocks)
+                live.update(task, total=(live.tasks[0].total or 0) + len(run.blocks))
+                return
+            done = left[id(run)] if run.finished else 1  # an early decision makes the other blocks needless
+            left[id(run)] -= done
+            live.update(task, advance=done, description=run.check.id)
 
         yield advance
 
@@ -118,23 +126,31 @@ def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Pro
 def show_report(report: Report, paths: Mapping[str, Path]) -> None:
     """Print both columns of verdicts, counterexamples with their replay command, and what ran."""
     out = console()
-    table = Table(box=None, pad_edge=False)
-    table.add_column("theorem", overflow="fold", max_width=26)
-    table.add_column("statement", no_wrap=True)
-    table.add_column("subject", no_wrap=True)
-    table.add_column("established", overflow="fold")
-    for t in report.theorems:
-        about = t.subject if report.subjects else t.statement
-        table.add_row(t.theorem.id, _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
-    out.print(table)
+    for slug, group in groupby(report.theorems, key=lambda t: t.theorem.paper.slug):
+        out.print(_verdicts(slug, list(group), about_subject=bool(report.subjects)))
     for t in report.theorems:
         for c in t.checks:
             if c.verdict.kind in (Kind.REFUTED, Kind.ERROR):
-                out.print(_failure(t, c, paths.get(c.check.id)))
+                out.print(_failure(t, c))
+                if c.check.id in paths:
+                    out.print(Text(f"whp replay {paths[c.check.id]}", style="bold"), soft_wrap=True)  # to be copied
     _summary(out, report)
 
 
-def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
+def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool) -> Table:
+    table = Table(box=None, pad_edge=False, title=slug, title_justify="left", title_style="bold", expand=True)
+    table.add_column("theorem", overflow="fold", width=16)
+    table.add_column("statement", overflow="fold", width=12)
+    table.add_column("subject", overflow="fold", width=12)
+    table.add_column("established", overflow="fold", ratio=1)
+    for t in group:
+        about = t.subject if about_subject else t.statement
+        name = t.theorem.id.partition(".")[2]
+        table.add_row(name, _word(t.statement.kind), _word(t.subject.kind), Text(about.text))
+    return table
+
+
+def _failure(t: TheoremReport, c: CheckReport) -> Panel:
     parts: list[Any] = [Text(t.theorem.statement), Text(f"\n{c.verdict.text}")]
     if c.evidence is not None and c.evidence.violations:
         shown = smallest_violation(c.evidence)
@@ -144,8 +160,6 @@ def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
         parts.append(Text(c.evidence.errors[0].traceback, style="dim"))
     if c.control is not None:
         parts.append(Text(f"control: {c.control.text}; this speaks against the {c.control.blames}"))
-    if path is not None:
-        parts.append(Text(f"whp replay {path}", style="bold"))
     expected = c.verdict.kind.value == t.theorem.expected and not c.subjects
     title = f"{c.check.id}: {c.verdict.kind}" + (" (as expected)" if expected else "")
     return Panel(Group(*parts), title=title, title_align="left", border_style="dim" if expected else "red")
@@ -228,7 +242,12 @@ def show_replay(result: Replay) -> None:
 
 def _side(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= 40 else f"{float(value):.12g}"
+    if len(text) <= 40:
+        return text
+    try:
+        return f"{float(value):.12g}"
+    except (OverflowError, TypeError, ValueError):
+        return f"{text[:37]}..."
 
 
 def replay_json(result: Replay) -> dict[str, Any]:

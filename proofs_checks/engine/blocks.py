@@ -7,33 +7,39 @@ has the same sources, and give the same evidence wherever they run.
 from __future__ import annotations
 
 import math
+import random
 import threading
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any
+from itertools import accumulate
+from typing import Any, overload
 
 import numpy as np
 
-from whp.proofs_checks.engine.budget import BLOCK, Budget
+from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.check import Check, Mutant, Vectorised, keyword_names
 from whp.proofs_checks.engine.environment import single_thread
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, EvidenceBuilder, Location, materialise
 from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
-from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, run_once
+from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, describe, run_once
 from whp.proofs_checks.engine.registry import find_check
+from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.proofs_checks.engine.statistics import mean as mean_statistics
 from whp.proofs_checks.engine.streams import integer_seed, stream
 from whp.proofs_checks.engine.structure import search
 from whp.proofs_checks.engine.subjects import fill_slots, resolve
 from whp.theory.core.registry import load_papers
 
-_STRUCTURED_BLOCK = 120
 _EXAMPLES_BLOCK = 4
 _SHRINKING = 1_000_000  # index of the block that is run after a refutation, beyond those of any budget
+_SHRINKING_EXAMPLES = 480
 _RATE_REPLICATES = 3
 _ENDED_AT_MOST = 2  # observations ended by their limits before a block is given up
+_EXACT = 2**53  # whole numbers up to here are floats
+_ONE_BLOCK = threading.RLock()  # threads of BLAS, hypothesis, flint's precision, global generators: one per process
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,60 @@ class Block:
         return (self.check, self.phase, self.index)
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Consecutive blocks of one phase: ``count`` of them, of ``size`` each but for a shorter last one.
+
+    With ``fixed`` instances every piece of replicates is taken for each of them in turn.
+    """
+
+    phase: str
+    start: int
+    total: int
+    size: int
+    fixed: int = 0
+
+    @property
+    def count(self) -> int:
+        return -(-self.total // self.size) * max(self.fixed, 1)
+
+    def block(self, template: Block, at: int) -> Block:
+        piece, instance = divmod(at, max(self.fixed, 1))
+        size = min(self.size, self.total - piece * self.size)
+        first = instance if self.fixed else (piece * self.size if self.phase == "examples" else 0)
+        return replace(template, phase=self.phase, index=self.start + at, first=first, size=size)
+
+
+class Plan(Sequence[Block]):
+    """Blocks of a check-run, each made when it is asked for: a plan of a million blocks takes no memory."""
+
+    def __init__(self, template: Block, parts: Sequence[_Part], hunted: str = "") -> None:
+        self._template, self._hunted = template, hunted
+        self._parts = [p for p in parts if p.total]
+        self._ends = list(accumulate(p.count for p in self._parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Block]: ...
+
+    def __getitem__(self, index: int | slice) -> Block | list[Block]:
+        """Make a block, or the blocks of a slice."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(f"block {index} of {len(self)}")
+        which = bisect_right(self._ends, at)
+        part = self._parts[which]
+        block = part.block(self._template, at - (self._ends[which] - part.count))
+        return replace(block, hunted=self._hunted) if part.phase == "hunted" else block
+
+
 def plan(
     check: Check,
     budget: Budget,
@@ -91,58 +151,52 @@ def plan(
     modules: tuple[str, ...] = (),
     limits: Limits | None = None,
     hunted: str = "",
-) -> list[Block]:
+) -> Plan:
     """Blocks of a check-run in the order in which they count.
 
     Examples come first, then one block of structured search (so that a refutation has a shrunk instance), then breadth,
     then the rest of the structured search.  Random claims take their fixed instances in turn.
     """
     form = Form.of(check, mutant)
-
-    def block(phase: str, index: int, first: int, size: int) -> Block:
-        return Block(check.id, phase, index, first, size, seed, budget.name, mutant, modules, limits)
-
+    template = Block(check.id, "", 0, 0, 0, seed, budget.name, mutant, modules, limits)
     if check.kind == "slack":
-        named = len(form.examples)
-        examples = [
-            block("examples", i, k, min(_EXAMPLES_BLOCK, named - k))
-            for i, k in enumerate(range(0, named, _EXAMPLES_BLOCK))
+        search, searches = budget.blocks("structure", check) if form.instances.strategy is not None else (1, 0)
+        drawn = form.vectorised is not None or form.instances.draw is not None
+        breadth, draws = budget.blocks("breadth", check) if drawn else (1, 0)
+        parts = [
+            _Part("examples", 0, len(form.examples), _EXAMPLES_BLOCK),
+            _Part("hunted", 0, int(bool(hunted)), 1),
+            _Part("structured", 0, search * min(searches, 1), search),
+            _Part("sampled", 0, breadth * draws, breadth),
+            _Part("structured", 1, search * max(searches - 1, 0), search),
         ]
-        structured: list[Block] = []
-        if form.instances.strategy is not None:
-            sizes = _pieces(budget.count("structure", check), _STRUCTURED_BLOCK)
-            structured = [block("structured", i, 0, n) for i, n in enumerate(sizes)]
-        sampled: list[Block] = []
-        if form.vectorised is not None or form.instances.draw is not None:
-            sizes = _pieces(budget.count("breadth", check), max(8, round(BLOCK / check.cost)))
-            sampled = [block("sampled", i, 0, n) for i, n in enumerate(sizes)]
-        tightest = [replace(block("hunted", 0, 0, 1), hunted=hunted)] if hunted else []
-        return [*examples, *tightest, *structured[:1], *sampled, *structured[1:]]
+        return Plan(template, parts, hunted)
     fixed = len(form.fixed(seed))
     if check.kind == "rate":
-        return [block("sizes", i, i, _RATE_REPLICATES if check.random else 1) for i in range(fixed)]
-    sizes = _pieces(budget.count("replicates", check), max(8, round(BLOCK / check.cost)))
-    return [block("replicates", c * fixed + i, i, n) for c, n in enumerate(sizes) for i in range(fixed)]
+        replicates = _RATE_REPLICATES if check.random else 1
+        return Plan(template, [_Part("sizes", 0, replicates, replicates, fixed)] if fixed else [])
+    size, count = budget.blocks("replicates", check)
+    return Plan(template, [_Part("replicates", 0, size * count, size, fixed)] if fixed else [])
 
 
 def shrinking_block(block: Block) -> Block | None:
     """One block of structured search after a refutation by a named or drawn instance; None without a strategy."""
     if Form.of(find_check(block.check), block.mutant).instances.strategy is None:
         return None
-    return replace(block, phase="structured", index=_SHRINKING, first=0, size=4 * _STRUCTURED_BLOCK)
-
-
-def _pieces(total: int, size: int) -> list[int]:
-    return [min(size, total - k) for k in range(0, total, size)]
+    return replace(block, phase="structured", index=_SHRINKING, first=0, size=_SHRINKING_EXAMPLES)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A check as it is run, itself or as one of its mutants: function, instances, broken subjects."""
+    """A check as it is run, itself or as one of its mutants: function, instances, broken subjects.
+
+    ``vectorised`` draws the breadth; its function stands for the variant's own only when ``in_arrays``.
+    """
 
     variant: Variant
     instances: Any
     vectorised: Vectorised | None
+    in_arrays: bool
     subjects: Mapping[str, Any]
 
     @classmethod
@@ -156,9 +210,9 @@ class Form:
         """
         variant = Variant.of(check, load_papers().theorem(check.theorem))
         if not mutant:
-            return cls(variant, check.instances, check.vectorised, {})
+            return cls(variant, check.instances, check.vectorised, True, {})
         if mutant.startswith("tightened "):
-            return cls(variant.tightened(float(mutant.split()[1])), check.instances, None, {})
+            return cls(variant.tightened(float(mutant.split()[1])), check.instances, check.vectorised, False, {})
         chosen = next((m for m in check.mutants if m.name == mutant), None)
         if chosen is None:
             raise ValueError(f"check {check.id} has no mutant {mutant!r} (it has {[m.name for m in check.mutants]})")
@@ -168,15 +222,16 @@ class Form:
     def _mutated(cls, variant: Variant, mutant: Mutant) -> Form:
         check = variant.check
         vectorised = mutant.vectorised
-        if vectorised is None and mutant.observe is None and mutant.instances is None:
+        if vectorised is None and mutant.instances is None:
             vectorised = check.vectorised
+        in_arrays = mutant.vectorised is not None or mutant.observe is None
         broken = replace(
             variant,
             observe=mutant.observe or check.observe,
             ignoring=mutant.ignoring,
             mutated=mutant.observe is not None,
         )
-        return cls(broken, mutant.instances or check.instances, vectorised, mutant.subjects)
+        return cls(broken, mutant.instances or check.instances, vectorised, in_arrays, mutant.subjects)
 
     @property
     def examples(self) -> dict[str, Any]:
@@ -219,7 +274,11 @@ def run_block(block: Block, subjects: Mapping[str, Any] | None = None) -> Eviden
     Returns
     -------
     Evidence
-        A function of the block, the subjects and the sources alone.
+        A function of the block, the subjects and the sources alone; with an error in it when the check itself fails.
+
+    Notes
+    -----
+    A process runs one block at a time, whatever the number of its threads.
     """
     for name in block.modules:
         if not any(source == name for source in load_papers().sources.values()):
@@ -228,7 +287,7 @@ def run_block(block: Block, subjects: Mapping[str, Any] | None = None) -> Eviden
     form = Form.of(check, block.mutant)
     given = {k: resolve(v) if isinstance(v, str) else v for k, v in (subjects or {}).items()}
     filled = {**fill_slots(check, given), **form.subjects}
-    with single_thread(), _Run(block, form, filled) as run:
+    with _ONE_BLOCK, single_thread(), _Run(block, form, filled) as run:
         run.go()
         return run.builder.build()
 
@@ -240,6 +299,7 @@ class _Run:
         self.block, self.form, self.subjects = block, form, subjects
         check = form.variant.check
         self.builder = EvidenceBuilder(check.theorem, check.name, block.seed, block.budget)
+        self._made: dict[str, Any] = {}
         self._ended = 0  # observations that hung, ran out of memory or crashed
         self._isolated: Isolated[[Any, int], Outcome] | None = None
         if block.limits is not None:
@@ -253,6 +313,19 @@ class _Run:
             self._isolated.close()
 
     def go(self) -> None:
+        """Run the block; a fault of the check itself, or of its instances, is an error like one of the subject."""
+        before = _global_state()
+        try:
+            self._run_phase()
+        except Exception as error:
+            self._fail(self._location(0), describe(error), None)
+        alone = threading.current_thread() is threading.main_thread()  # other threads may touch it meanwhile
+        if alone and not _same_state(before, _global_state()):
+            _restore_state(before)
+            message = "the run touched the global random state of numpy or random"
+            self._fail(self._location(0), Failure("GlobalStateError", message, "", True), None)
+
+    def _run_phase(self) -> None:
         {
             "examples": self._examples,
             "hunted": self._hunted,
@@ -271,16 +344,14 @@ class _Run:
         return stream(self.block.seed, *self.block.stream_names, index)
 
     def _observe_here(self, instance: Any, index: int) -> Outcome:
-        return run_once(self.form.variant, instance, self.subjects, self._rng(index))
+        return run_once(self.form.variant, instance, self.subjects, self._rng(index), self._made)
 
     def _observe(self, instance: Any, index: int) -> Outcome:
-        if self._isolated is None:
-            return self._observe_here(instance, index)
         try:
-            return self._isolated(instance, index)
-        except SubjectFailure as error:
+            return (self._isolated or self._observe_here)(instance, index)
+        except (SubjectFailure, MemoryError) as error:
             self._ended += 1
-            return Outcome("error", failure=Failure(type(error).__name__, str(error), "", True))
+            return Outcome("error", failure=describe(error))
 
     @property
     def _hopeless(self) -> bool:
@@ -304,7 +375,7 @@ class _Run:
 
     def _sampled(self) -> None:
         rng = stream(self.block.seed, *self.block.stream_names)
-        if self.form.vectorised is not None and self._isolated is None:
+        if self.form.vectorised is not None and self.form.in_arrays and self._isolated is None:
             self._vectorised(self.form.vectorised, rng)
             return
         for i, instance in enumerate(self._drawn(rng)):
@@ -321,40 +392,45 @@ class _Run:
             yield self.form.vectorised.pick(batch, i)
 
     def _vectorised(self, vectorised: Vectorised, rng: np.random.Generator) -> None:
-        batch = vectorised.draw(rng, self.block.size)
         takes = keyword_names(vectorised.observe)
-        slots = {k: v for k, v in self.subjects.items() if k in takes}
-        if set(slots) != set(self.subjects):
-            raise ValueError(f"{self.block.check}: the vectorised observe must take the slots {list(self.subjects)}")
+        if not set(self.subjects) <= takes:
+            raise ValueError(f"the vectorised observe must take the slots {list(self.subjects)}")
+        size = self.block.size
+        batch = vectorised.draw(rng, size)
         try:
-            clauses = vectorised.observe(batch, **slots).clauses
-            rows = [_rows(c, self.block.size) for c in clauses]
+            rows = self._rows(vectorised, batch)
+            closer = np.any([r.fails for r in rows], axis=0)
         except Exception:  # one by one, so that the instance at fault is found and recorded
-            for i in range(self.block.size):
-                instance = vectorised.pick(batch, i)
-                self._record(instance, i, self._observe(instance, i))
-            return
-        suspicious: set[int] = set()
-        for clause, (left, right, slack, bad) in zip(clauses, rows, strict=True):
-            suspicious.update(int(i) for i in np.flatnonzero(bad))
-            good = np.flatnonzero(~bad)
-
-            def instance_at(j: int, good: Any = good) -> Any:
-                return vectorised.pick(batch, int(good[j]))
-
-            both = (None, None) if clause.relation == "==" else (left[good], right[good])
+            rows, closer = [], np.ones(size, dtype=bool)
+        good = np.flatnonzero(~closer)
+        for r in rows:
+            sides = (None, None) if r.clause.relation == "==" else (r.left[good], r.right[good])
+            where = (r.clause.name, self.block.phase, self.block.index)
             self.builder.slacks(
-                clause.name,
-                self.block.phase,
-                self.block.index,
-                slack[good],
-                *both,
-                instance_at=instance_at,
+                *where, r.slack[good], *sides, instance_at=lambda j: vectorised.pick(batch, int(good[j]))
             )
-        self.builder.count(self.block.phase, instances=self.block.size - len(suspicious))
-        for i in sorted(suspicious):
-            instance = vectorised.pick(batch, i)
-            self._record(instance, i, self._observe(instance, i))
+        vacuous = int(np.count_nonzero(np.all([r.says_nothing for r in rows], axis=0)[good])) if rows else 0
+        self.builder.count(self.block.phase, instances=len(good), vacuous=vacuous)
+        for i in np.flatnonzero(closer):
+            instance = vectorised.pick(batch, int(i))
+            self._record(instance, int(i), self._observe(instance, int(i)))
+            if self._hopeless:
+                return
+
+    def _rows(self, vectorised: Vectorised, batch: Any) -> list[_Row]:
+        """Observe a batch in arrays; raises where that says less than one by one would."""
+        first = vectorised.pick(batch, 0)
+        for assumption in self.form.variant.theorem.assumptions:
+            if assumption.name not in self.form.variant.ignoring and not assumption.holds(first):
+                raise ValueError(f"the batch may miss the assumption {assumption.name!r}")
+        before = Snapshot(batch)
+        try:
+            clauses = vectorised.observe(batch, **self.subjects).clauses
+        finally:
+            changed = before.restore()
+        if changed:
+            raise ValueError("the batch was changed")
+        return [_row(c, self.block.size) for c in clauses]
 
     def _structured(self) -> None:
         found: list[tuple[Any, int, Outcome]] = []
@@ -384,7 +460,7 @@ class _Run:
             self.builder.count(phase, instances=1)
             self._fail(where, outcome.failure, instance)
             return
-        vacuous = outcome.status == "vacuous" or _says_nothing(outcome)
+        vacuous = outcome.status == "vacuous" or (outcome.status == "kept" and _says_nothing(outcome))
         inside = outcome.status == "inside rounding"
         self.builder.count(phase, instances=1, vacuous=int(vacuous), inside_rounding=int(inside))
         for e in outcome.entries:
@@ -409,42 +485,47 @@ class _Run:
     def _replicates(self) -> None:
         name, recorded, built = self._fixed()
         seen: list[Event | Sample] = []
-        before = _global_state()
         for i in range(self.block.size):
             outcome = self._observe(built, i)
-            self.builder.count(
-                self.block.phase, instances=int(self.block.index < len(self.form.fixed(self.block.seed)) and i == 0)
-            )
-            if outcome.status == "vacuous":
-                self.builder.count(self.block.phase, replicates=1, vacuous=1)
-                continue
+            self.builder.count(self.block.phase, replicates=1, vacuous=int(outcome.status == "vacuous"))
             if outcome.status == "error":
-                self.builder.count(self.block.phase, replicates=1)
                 self._fail(self._location(i), outcome.failure, recorded)
                 if self._hopeless:
                     break
-                continue
-            observation = outcome.observation
-            self.builder.count(self.block.phase, replicates=1)
-            if not isinstance(observation, Event | Sample):
-                raise TypeError(
-                    f"{self.block.check}: a random claim must return an event or a sample, got {observation!r}"
-                )
-            if isinstance(observation, Sample) and not observation.low <= observation.value <= observation.high:
-                message = (
-                    f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
-                )
-                self._fail(self._location(i), Failure("OutOfRange", message, "", True), recorded)
-                continue
-            seen.append(observation)
-        alone = threading.current_thread() is threading.main_thread()  # other threads may touch it meanwhile
-        if alone and _global_state() != before:
-            self._fail(
-                self._location(0),
-                Failure("GlobalStateError", "the run touched the global random state of numpy or random", "", True),
-                recorded,
-            )
+            elif outcome.status != "vacuous":
+                seen.extend(self._admitted(outcome.observation, i, recorded))
+            if i == 0 and self._opens_instance:
+                first = outcome
+        if self._opens_instance:
+            self.builder.count(self.block.phase, instances=1)
+            if len(seen) == self.block.size:
+                self._run_again(first, built, recorded)
         self._count(name, recorded, seen)
+
+    @property
+    def _opens_instance(self) -> bool:
+        """Whether this is the first block of its fixed instance."""
+        return self.block.index == self.block.first
+
+    def _admitted(self, observation: Any, index: int, recorded: Any) -> tuple[Event | Sample, ...]:
+        """The observation if it is of a random claim and inside its declared range."""
+        if not isinstance(observation, Event | Sample):
+            raise TypeError(f"a random claim must return an event or a sample, got {observation!r}")
+        if isinstance(observation, Sample) and not observation.low <= observation.value <= observation.high:
+            message = f"{observation.name}={observation.value!r} outside [{observation.low:g}, {observation.high:g}]"
+            self._fail(self._location(index), Failure("OutOfRange", message, "", True), recorded)
+            return ()
+        return (observation,)
+
+    def _run_again(self, first: Outcome, built: Any, recorded: Any) -> None:
+        """Run the first replicate once more: with its own stream it must come out as before, whatever ran between."""
+        again = self._observe(built, 0)
+        if (again.status, again.observation) != (first.status, first.observation):
+            message = (
+                "the first replicate came out differently when it was run again: the subject keeps state between "
+                "replicates, or draws from a generator that it was not passed"
+            )
+            self._fail(self._location(0), Failure("NotReproducible", message, "", True), recorded)
 
     def _count(self, name: str, recorded: Any, seen: Sequence[Event | Sample]) -> None:
         if not seen:
@@ -452,14 +533,14 @@ class _Run:
         first = seen[0]
         if isinstance(first, Event):
             if any(not isinstance(o, Event) or o.probability != first.probability for o in seen):
-                raise ValueError(f"{self.block.check}: the claimed probability differs between replicates of {name!r}")
+                raise ValueError(f"the claimed probability differs between replicates of {name!r}")
             bad = sum(o.happened for o in seen if isinstance(o, Event))
             self.builder.event(f"{name}: {first.name}", recorded, first.probability, len(seen), bad)
             return
         claim = (first.low, first.high, first.mean, first.relation)
         samples = [o for o in seen if isinstance(o, Sample)]
         if len(samples) != len(seen) or any((o.low, o.high, o.mean, o.relation) != claim for o in samples):
-            raise ValueError(f"{self.block.check}: range or claimed mean differs between replicates of {name!r}")
+            raise ValueError(f"range or claimed mean differs between replicates of {name!r}")
         counts = mean_statistics.bin_samples([o.value for o in samples], first.low, first.high)
         key = f"{name}: {first.name}"
         self.builder.mean(
@@ -479,12 +560,23 @@ class _Run:
             elif outcome.status == "vacuous":
                 self.builder.count(self.block.phase, vacuous=1)
             else:
-                raise TypeError(f"{self.block.check}: a rate check must return a Cost, got {outcome.observation!r}")
+                raise TypeError(f"a rate check must return a Cost, got {outcome.observation!r}")
 
 
-def _rows(clause: Clause, size: int) -> tuple[Any, Any, Any, Any]:
-    """Worst entry of each instance: left, right, slack and whether it needs a closer look."""
-    left, right = np.broadcast_arrays(np.asarray(clause.left, dtype=float), np.asarray(clause.right, dtype=float))
+@dataclass(frozen=True)
+class _Row:
+    """Worst entry of each instance of a batch: both sides, slack, and whether it needs a closer look."""
+
+    clause: Clause
+    left: Any
+    right: Any
+    slack: Any
+    fails: Any
+    says_nothing: Any
+
+
+def _row(clause: Clause, size: int) -> _Row:
+    left, right = np.broadcast_arrays(_floats(clause.left), _floats(clause.right))
     if left.shape[:1] != (size,):
         raise ValueError(f"clause {clause.name!r}: the first axis must be the instance, got shape {left.shape}")
     left, right = left.reshape(size, -1), right.reshape(size, -1)
@@ -496,7 +588,17 @@ def _rows(clause: Clause, size: int) -> tuple[Any, Any, Any, Any]:
     pick = np.arange(size)
     slack = gap[pick, at]
     fails = slack < 0 if clause.relation == "<=" else -slack > clause.rounding
-    return left[pick, at], right[pick, at], slack, fails
+    nothing = np.all(right >= clause.trivial, axis=1) if clause.trivial is not None else np.zeros(size, dtype=bool)
+    return _Row(clause, left[pick, at], right[pick, at], slack, fails, nothing)
+
+
+def _floats(side: Any) -> Any:
+    """Return a side as an array of floats that are equal to it."""
+    array = np.asarray(side)
+    whole = array.dtype.kind in "iu" and array.size and (array.max() > _EXACT or array.min() < -_EXACT)
+    if array.dtype.kind not in "biuf" or whole:
+        raise TypeError("these numbers are compared exactly, one by one")
+    return array.astype(float)
 
 
 def _number(value: Any) -> Any:
@@ -509,8 +611,15 @@ def _says_nothing(outcome: Outcome) -> bool:
     return bool(clauses) and all(c.trivial is not None and np.all(np.asarray(c.right) >= c.trivial) for c in clauses)
 
 
-def _global_state() -> tuple[Any, ...]:
-    import random
+def _global_state() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state(legacy=True)  # noqa: NPY002 - never drawn from
 
-    state = np.random.get_state(legacy=True)  # noqa: NPY002 - looked at, never used
-    return (random.getstate(), state[0], state[1].tobytes(), *state[2:])  # type: ignore[index]
+
+def _same_state(first: tuple[Any, Any], second: tuple[Any, Any]) -> bool:
+    (ours, (name, key, *rest)), (theirs, (other, other_key, *other_rest)) = first, second
+    return ours == theirs and (name, rest) == (other, other_rest) and np.array_equal(key, other_key)
+
+
+def _restore_state(state: tuple[Any, Any]) -> None:
+    random.setstate(state[0])
+    np.random.set_state(state[1])  # noqa: NPY002

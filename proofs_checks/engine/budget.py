@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
 from whp.proofs_checks.engine.check import Check
 
-BLOCK = 256  # instances of unit cost in one block of breadth: some tens of milliseconds
+_BLOCK = {"breadth": 256, "structure": 60, "replicates": 256}  # of unit cost: some tens of milliseconds
+_SMALLEST_BLOCK = {"breadth": 8, "structure": 20, "replicates": 8}
 _MINIMUM = {"breadth": 24, "structure": 20, "replicates": 64}
 
 
@@ -45,14 +47,18 @@ class Budget:
         if text in _NAMED:
             return _NAMED[text]
         match = re.fullmatch(r"x([1-9]\d{0,8})", text)
+        if seconds(text) is not None:
+            raise ValueError(f"a budget in seconds is for verifying; give {', '.join(_NAMED)} or xK here, got {text!r}")
         if not match:
             raise ValueError(f"budget must be one of {', '.join(_NAMED)}, xK or seconds such as 30s, got {text!r}")
         k, quick = int(match[1]), _NAMED["quick"]
         return cls(text, k * quick.breadth, k * quick.structure, k * quick.replicates)
 
-    def count(self, phase: str, check: Check) -> int:
-        """Number of instances, examples or replicates of a phase for a check of this cost."""
-        return max(_MINIMUM[phase], round(int(getattr(self, phase)) / check.cost))
+    def blocks(self, phase: str, check: Check) -> tuple[int, int]:
+        """Size and number of the blocks of a phase: a larger budget adds whole blocks and changes none."""
+        size = max(_SMALLEST_BLOCK[phase], round(_BLOCK[phase] / check.cost))
+        asked = max(_MINIMUM[phase], int(getattr(self, phase)) / check.cost)
+        return size, max(1, math.ceil(_MINIMUM[phase] / size), round(asked / size))
 
 
 def seconds(text: str) -> float | None:

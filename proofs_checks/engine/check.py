@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, get_args
 
 from whp.theory.core import Slot
 
@@ -51,7 +52,8 @@ class Vectorised:
     Parameters
     ----------
     draw : callable
-        ``(rng, size) -> batch``.
+        ``(rng, size) -> batch``, of instances that meet the theorem's assumptions: only the first of each batch is
+        asked.
     observe : callable
         ``(batch, **subjects) -> Slack`` whose clauses hold arrays with the instance on the first axis.
     pick : callable
@@ -187,6 +189,10 @@ class Check:
     cost: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"{self.id}: kind must be one of {', '.join(get_args(Kind))}, got {self.kind!r}")
+        if not 0 < self.cost < float("inf"):
+            raise ValueError(f"{self.id}: cost must be positive and finite, got {self.cost!r}")
         keywords = keyword_names(self.observe)
         missing = [s.name for s in self.slots if s.name not in keywords]
         if missing:
@@ -222,6 +228,7 @@ class Check:
         raise ValueError(f"check {self.id} has no slot {name!r} (it has {[s.name for s in self.slots]})")
 
 
+@lru_cache(maxsize=1024)
 def keyword_names(function: Callable[..., Any]) -> frozenset[str]:
     """Names that a function accepts as keywords."""
     return frozenset(

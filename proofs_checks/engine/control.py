@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from whp.proofs_checks.engine.blocks import Block, run_block
+from whp.proofs_checks.engine.blocks import Block, Form, run_block
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import decided, refuted_keys, smallest_violation
 from whp.proofs_checks.engine.evidence import Evidence, materialise
@@ -28,7 +26,7 @@ class Control:
     text: str
 
 
-def control_of(check: Check, evidence: Evidence, fixed: int, subjects: Mapping[str, Any], seed: int) -> Control | None:
+def control_of(check: Check, evidence: Evidence, fixed: int, seed: int) -> Control | None:
     """Run the reference where the subject was refuted; None when it was not."""
     if decided(check, evidence, fixed) != "refuted":
         return None
@@ -42,7 +40,7 @@ def control_of(check: Check, evidence: Evidence, fixed: int, subjects: Mapping[s
     key = refuted_keys(evidence, fixed)[0]
     counts = evidence.events.get(key) or evidence.means[key]
     name = key.rsplit(": ", 1)[0]
-    names = list(_fixed_names(check, seed))
+    names = list(Form.of(check).fixed(seed))
     block = Block(check.id, "replicates", 0, names.index(name), counts.replicates, seed, "control")
     reference = run_block(block)
     if reference.errors:
@@ -50,12 +48,6 @@ def control_of(check: Check, evidence: Evidence, fixed: int, subjects: Mapping[s
     if refuted_keys(reference, fixed):
         return Control("theorem", f"the reference breaks the claim there too ({key})")
     return Control("subject", f"the reference keeps the claim there over {counts.replicates} replicates")
-
-
-def _fixed_names(check: Check, seed: int) -> list[str]:
-    from whp.proofs_checks.engine.blocks import Form
-
-    return list(Form.of(check).fixed(seed))
 
 
 def _judge(outcome: Outcome) -> Control:

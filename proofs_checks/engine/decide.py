@@ -16,7 +16,8 @@ from whp.proofs_checks.engine.statistics.levels import HOLDS_LEVEL, REFUTATION_L
 from whp.proofs_checks.engine.statistics.rate import fit_rate
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 
-_ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled")
+ENDED = ("SubjectHung", "SubjectOutOfMemory", "SubjectCrashed", "WorkerKilled", "MemoryError")
+"""Failures that depend on the machine as well as on the subject."""
 _ALMOST_NEVER = 0.01  # a check whose assumptions are met less often than this says nothing
 
 
@@ -42,7 +43,7 @@ def decided(check: Check, evidence: Evidence, fixed: int) -> str | None:
         return "refuted"
     if check.kind in ("event", "sample") and refuted_keys(evidence, fixed):
         return "refuted"
-    ended = any(e.type in _ENDED for e in evidence.errors)
+    ended = any(e.type in ENDED for e in evidence.errors)
     return "error" if evidence.total.errors >= 5 or ended else None
 
 
@@ -88,7 +89,9 @@ def verdict(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
     refuted = decided(check, evidence, fixed) == "refuted"
     if not refuted and evidence.errors:
         first = evidence.errors[0]
-        text = f"{first.type} on {total.errors} of {max(total.instances, total.replicates)} runs: {first.message}"
+        runs = max(total.instances, total.replicates)
+        often = f"{total.errors} of {runs} runs" if first.instance is not None else f"{total.errors} blocks"
+        text = f"{first.type} on {often}: {first.message}"
         return Verdict(Kind.ERROR, text, scope, {"errors": total.errors})
     if total.instances + total.replicates == 0:
         return Verdict(Kind.ERROR, "nothing was run", scope)
@@ -128,19 +131,19 @@ def smallest_violation(evidence: Evidence) -> Any:
 
 def tightness(evidence: Evidence) -> float | None:
     """Highest ratio of left to right side over the inequality clauses; None without one."""
-    ratios = [float(c.tightness.value) for c in evidence.clauses.values() if c.tightness is not None]
+    ratios = [_nearest(c.tightness.value) for c in evidence.clauses.values() if c.tightness is not None]
     return max(ratios, default=None)
 
 
 def _extremes(evidence: Evidence) -> dict[str, Any]:
-    slacks = [float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None]
+    slacks = [_nearest(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None]
     return {"worst_slack": min(slacks, default=None), "tightness": tightness(evidence)}
 
 
 def _tightness(evidence: Evidence) -> str:
     ratio = tightness(evidence)
     residual = min(
-        (float(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0
+        (_nearest(c.worst_slack.value) for c in evidence.clauses.values() if c.worst_slack is not None), default=0.0
     )
     if ratio is None:
         return "exact" if residual == 0 else f"largest residual {_short(max(-residual, 0.0))}"
@@ -220,7 +223,8 @@ def _sample(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
 def _mean_row(c: MeanCounts, level: float) -> dict[str, Any]:
     low, high, claimed = float(c.low), float(c.high), float(c.claimed)
     side: Any = "at least" if c.relation == ">=" else "at most"
-    sharpest = means.margin(c.counts, low, high, level, side)
+    spent = level / 2 if c.relation == "==" else level  # an equality is tested from both sides
+    sharpest = means.margin(c.counts, low, high, spent, side)
     reach, room = (high - sharpest, high - claimed) if side == "at least" else (sharpest - low, claimed - low)
     trivial = claimed >= high if side == "at most" and c.relation != "==" else claimed <= low and c.relation == ">="
     return {
@@ -242,7 +246,10 @@ def _rate(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
         sizes, values = np.array([r.size for r in rows], float), np.array([float(r.value) for r in rows])
         if len(np.unique(sizes)) < 3:
             return Verdict(Kind.INCONCLUSIVE, f"{name}: a rate needs at least 3 sizes, got {sorted(set(sizes))}", scope)
-        fit = fit_rate(sizes, values, check.rate.log_power)
+        try:
+            fit = fit_rate(sizes, values, check.rate.log_power)
+        except ValueError as error:  # a cost of zero has no exponent
+            return Verdict(Kind.ERROR, f"{name}: {error}", scope)
         agrees = fit.consistent(check.rate.exponent, check.rate.relation, check.rate.tolerance)
         consistent = consistent and agrees
         fits[name] = {"exponent": fit.exponent, "low": fit.low, "high": fit.high, "sizes": sorted(set(sizes.tolist()))}
@@ -258,4 +265,12 @@ def _rate(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
 
 
 def _short(value: Any) -> str:
-    return f"{float(value):.6g}"
+    return f"{_nearest(value):.6g}"
+
+
+def _nearest(value: Any) -> float:
+    """Nearest float; infinite beyond the range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from whp.proofs_checks.engine.environment import Environment, subject_fingerprint
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.report import Report
 from whp.proofs_checks.engine.subjects import resolve
 
@@ -32,6 +34,7 @@ class EvidenceFile:
     fingerprints: Mapping[str, str | None] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
     environment: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits | None = None
 
     @property
     def check_id(self) -> str:
@@ -49,6 +52,7 @@ class EvidenceFile:
             "fingerprints": dict(self.fingerprints),
             "modules": list(self.modules),
             "environment": dict(self.environment),
+            "limits": None if self.limits is None else asdict(self.limits),
         }
 
 
@@ -77,6 +81,7 @@ def read(path: Path) -> EvidenceFile:
             dict(data["fingerprints"]),
             tuple(data["modules"]),
             dict(data["environment"]),
+            Limits(**data["limits"]) if data.get("limits") else None,
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a whp evidence file: missing or malformed {error}") from error
@@ -91,31 +96,44 @@ def write(stored: EvidenceFile, folder: Path) -> Path:
         If the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    about = "".join(f"--{k}-{v}" for k, v in sorted(stored.subjects.items()))
-    name = re.sub(r"[^A-Za-z0-9_.\-]+", "-", f"{stored.check_id}{about}--seed{stored.evidence.campaign_seed}")[:180]
-    path = folder / f"{name}.json"
+    path = folder / f"{_name(stored)}.json"
     partial = path.with_suffix(f".{os.getpid()}.partial")
-    partial.write_text(json.dumps(stored.to_json(), indent=1), encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        partial.write_text(json.dumps(stored.to_json(), indent=1), encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
     return path
+
+
+def _name(stored: EvidenceFile) -> str:
+    """Readable name of a file, with a few letters of a hash where readability would make two names one."""
+    parts = [stored.check_id, *(f"{k}={v}" for k, v in sorted(stored.subjects.items()))]
+    parts += [stored.mutant] if stored.mutant else []
+    readable = re.sub(r"[^A-Za-z0-9_.]+", "-", "--".join(parts))[:150]
+    if len(parts) > 1 or not re.fullmatch(r"[\w.]+/[\w.]+", stored.check_id, re.ASCII) or len(readable) == 150:
+        readable += "--" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
+    return f"{readable}--seed{stored.evidence.campaign_seed}"
 
 
 def write_all(report: Report, folder: Path) -> dict[str, Path]:
     """Write the evidence of every check that ran; paths by check id."""
     record = Environment.current().to_json()
-    fingerprints = {k: _fingerprint(v) for k, v in report.subjects.items()}
+    fingerprints = {k: fingerprint_of(v) for k, v in report.subjects.items()}
     paths: dict[str, Path] = {}
     for theorem in report.theorems:
         for c in theorem.checks:
             if c.evidence is not None:
+                prints = {k: fingerprints[k] for k in c.subjects}
+                verdict = c.verdict.kind.value
                 stored = EvidenceFile(
-                    c.evidence, c.verdict.kind.value, "", dict(c.subjects), fingerprints, report.modules, record
+                    c.evidence, verdict, "", dict(c.subjects), prints, report.modules, record, report.limits
                 )
                 paths[c.check.id] = write(stored, folder)
     return paths
 
 
-def _fingerprint(reference: str) -> str | None:
+def fingerprint_of(reference: str) -> str | None:
     """Fingerprint of a subject by reference; None when it cannot be found again."""
     try:
         return subject_fingerprint(resolve(reference))

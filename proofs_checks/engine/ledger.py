@@ -20,9 +20,10 @@ from types import TracebackType
 from typing import Any
 
 from whp.proofs_checks.engine.blocks import Block
+from whp.proofs_checks.engine.decide import ENDED
 from whp.proofs_checks.engine.environment import fingerprint, subject_fingerprint
 from whp.proofs_checks.engine.evidence import Evidence
-from whp.proofs_checks.engine.subjects import resolve
+from whp.proofs_checks.engine.subjects import name_of, reference_to, resolve
 
 APPLICATION_ID = 0x77687031  # "whp1", in the file's header: a foreign database is told apart
 SCHEMA = 1
@@ -150,11 +151,16 @@ class Ledger:
     def store(self, block: Block, subjects: Mapping[str, Any] | None, evidence: Evidence) -> None:
         """Commit the evidence of one block."""
         key, answers = block_key(block, subjects)
+        answers = answers and not any(e.type in ENDED for e in evidence.errors)  # time and memory are the machine's
+        if not self._campaign:
+            self.begin({})
         row = (
             key if answers else f"{key}-{self._campaign}",
             self._campaign,
             json.dumps(_block_json(block), sort_keys=True),
-            json.dumps({k: str(v) for k, v in (subjects or {}).items()}, sort_keys=True),
+            json.dumps(
+                {k: v if isinstance(v, str) else name_of(v) for k, v in (subjects or {}).items()}, sort_keys=True
+            ),
             int(answers),
             evidence.canonical_bytes().decode("ascii"),
             time.time(),
@@ -268,7 +274,9 @@ def block_key(block: Block, subjects: Mapping[str, Any] | None) -> tuple[str, bo
 
 
 def _fingerprint(subject: Any) -> str | None:
-    return _named_fingerprint(subject) if isinstance(subject, str) else subject_fingerprint(subject)
+    """Fingerprint of a subject; one that can be imported is read once a process."""
+    reference = subject if isinstance(subject, str) else reference_to(subject)
+    return _named_fingerprint(reference) if reference is not None else subject_fingerprint(subject)
 
 
 @cache

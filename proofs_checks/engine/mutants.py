@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whp.proofs_checks.engine.blocks import Form
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import refuted_keys, tightness, verdict
-from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, materialise
+from whp.proofs_checks.engine.outcome import Outcome, run_once
 from whp.proofs_checks.engine.registry import checks_of
 from whp.proofs_checks.engine.scheduling import Desk, Progress, Run
+from whp.proofs_checks.engine.streams import stream
+from whp.proofs_checks.engine.subjects import fill_slots
 from whp.proofs_checks.engine.verdict import Kind, Verdict
 from whp.proofs_checks.engine.verify import _Settings, execute, make_run
 from whp.theory.core.registry import load_papers
@@ -100,42 +104,77 @@ def mutants(
 
 def _judge(check: Check, name: str, clause: str, run: Run) -> MutantReport:
     judged = verdict(check, run.evidence, run.fixed, check.instances.scope)
-    broken = _broken(run.evidence, run.fixed) if check.kind != "rate" else list(run.evidence.rates)
+    broken = _broken(check, name, run.evidence, run.fixed)
     dead = judged.kind in (Kind.REFUTED, Kind.INCONSISTENT)
-    right = not clause or any(clause == b for b in broken)
+    right = not clause or clause in broken
     text = judged.text if right or not dead else f"refuted by {broken}, not by '{clause}'"
     return MutantReport(check, name, dead and right, judged, clause or ", ".join(broken), text)
 
 
-def _broken(evidence: Evidence, fixed: int) -> list[str]:
-    """Names of what was broken: clauses, or the names of events and means."""
-    keys = [k.rsplit(": ", 1)[1] for k in refuted_keys(evidence, fixed)]
-    return sorted({v.clause for v in evidence.violations} | set(keys))
+def _broken(check: Check, mutant: str, evidence: Evidence, fixed: int) -> list[str]:
+    """Names of what was broken: every clause that fails on a kept instance, or names of events, means and costs."""
+    if check.kind == "rate":
+        return sorted(evidence.rates)
+    form = Form.of(check, mutant)
+    filled = {**fill_slots(check, {}), **form.subjects}
+    names = {k.rsplit(": ", 1)[1] for k in refuted_keys(evidence, fixed)}
+    for v in evidence.violations:
+        outcome = _again(form, filled, evidence.campaign_seed, v.instance, v.location)
+        names |= {v.clause} | {e.clause.name for e in outcome.entries if e.violated}
+    return sorted(names)
+
+
+def _again(form: Form, subjects: Mapping[str, Any], seed: int, instance: Encoded, where: Location) -> Outcome:
+    """Run a stored instance once more."""
+    names = (form.variant.check.id, where.phase, where.block, where.index)
+    rng = stream(seed, *names) if form.variant.wants_rng else None
+    return run_once(form.variant, materialise(instance.decode()), subjects, rng)
 
 
 def _tightened(check: Check, own: Run, budget: Budget, settings: _Settings) -> MutantReport:
-    """The automatic mutant: the tightest factor at which the data refute the bound is the check's margin."""
+    """The automatic mutant: the factor nearest to 1 at which the data refute the bound is the check's margin."""
     name = "bound tightened"
     base = verdict(check, own.evidence, own.fixed, check.instances.scope)
     if base.kind is Kind.REFUTED:
         return MutantReport(check, name, True, base, "", "the claim itself is refuted")
-    for factor in _factors(check, own.evidence, base):
-        run = make_run(check, budget, settings.seed, {}, settings, f"tightened {factor!r}")
-        execute([run], settings)
-        judged = verdict(check, run.evidence, run.fixed, check.instances.scope)
-        if judged.kind is Kind.REFUTED:
-            text = f"refuted when the bound is multiplied by {factor:.6g}"
-            return MutantReport(check, name, True, judged, ", ".join(_broken(run.evidence, run.fixed)), text)
-    return MutantReport(check, name, False, base, "", "no tightening of the bound is refuted: the check has no power")
-
-
-def _factors(check: Check, evidence: Evidence, base: Verdict) -> list[float]:
-    """Factors to try, nearest to 1 first; derived from the evidence where it says how tight the bound is."""
-    if check.tighten is not None:
-        return list(_FACTORS)
+    if base.kind is Kind.ERROR:
+        return MutantReport(check, name, False, base, "", base.text)
     if check.kind == "slack":
-        ratio = tightness(evidence)
-        tight = [ratio * (1 - _PERTURBATION)] if ratio is not None and 0 < ratio <= 1 else []
-        return [1 - _PERTURBATION, *tight, *(f for f in _FACTORS if not tight or f < tight[0])]
-    margin = float(base.details.get("margin", 0.0))
-    return [margin * (1 - _PERTURBATION)] if margin > 0 else []
+        factor, clauses = _tightened_instance(check, own.evidence)
+    elif check.tighten is not None:
+        factor, clauses = _tightened_runs(check, budget, settings), ""
+    else:
+        factor, clauses = float(base.details.get("margin", 0.0)), ""  # the same counts against a sharper claim
+    if factor <= 0:
+        return MutantReport(
+            check, name, False, base, "", "no tightening of the bound is refuted: the check has no power"
+        )
+    return MutantReport(check, name, True, base, clauses, f"refuted when the bound is multiplied by {factor:.6g}")
+
+
+def _tightened_instance(check: Check, evidence: Evidence) -> tuple[float, str]:
+    """Tighten the bound on the tightest and worst instances met: those fail first."""
+    filled = fill_slots(check, {})
+    met = [e for c in evidence.clauses.values() for e in (c.tightness, c.worst_slack) if e is not None]
+    ratio = tightness(evidence)
+    tight = [ratio * (1 - _PERTURBATION)] if ratio is not None and 0 < ratio <= 1 else []
+    for factor in sorted({1 - _PERTURBATION, *tight, *_FACTORS}, reverse=True):
+        form = Form.of(check, f"tightened {factor!r}")
+        for extreme in met:
+            assert extreme.instance is not None
+            outcome = _again(form, filled, evidence.campaign_seed, extreme.instance, extreme.location)
+            if outcome.status == "violated":
+                return factor, ", ".join(sorted({e.clause.name for e in outcome.entries if e.violated}))
+    return 0.0, ""
+
+
+def _tightened_runs(check: Check, budget: Budget, settings: _Settings) -> float:
+    """Largest of a few factors whose tightened claim is refuted, by bisection; 0 without one."""
+    low, high = 0, len(_FACTORS)  # the factors from `high` on are refuted, those before `low` are not
+    while low < high:
+        middle = (low + high) // 2
+        run = make_run(check, budget, settings.seed, {}, settings, f"tightened {_FACTORS[middle]!r}")
+        execute([run], settings)
+        refuted = verdict(check, run.evidence, run.fixed, check.instances.scope).kind is Kind.REFUTED
+        low, high = (low, middle) if refuted else (middle + 1, high)
+    return _FACTORS[low] if low < len(_FACTORS) else 0.0

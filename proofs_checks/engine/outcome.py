@@ -25,6 +25,7 @@ from whp.proofs_checks.engine.observation import (
     Slack,
     worst_entry,
 )
+from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.proofs_checks.engine.subjects import Replayed, SubjectError, guard
 from whp.theory.core import Theorem
 from whp.theory.core.mathematics import FlintMathematics
@@ -79,7 +80,7 @@ class Variant:
         return cls(check, theorem, check.observe)
 
     def tightened(self, factor: float) -> Variant:
-        """Return the claim with its right side multiplied by a factor, identities perturbed by as much."""
+        """Return the claim with its bounds tightened by a factor below 1; without bounds, with perturbed identities."""
         if self.check.tighten is not None:
             return replace(self, observe=self.check.tighten(factor), mutated=True)
         inner, takes = self.observe, keyword_names(self.observe)
@@ -98,7 +99,10 @@ class Variant:
 def _tighten(observation: Any, factor: Fraction) -> Any:
     """Multiply the right side of every inequality, the claimed probability, or the room below the claimed mean."""
     if isinstance(observation, Slack):
-        return Slack(tuple(_tighten_clause(c, factor) for c in observation.clauses))
+        bounds = any(c.relation == "<=" for c in observation.clauses)  # else there are only identities to perturb
+        return Slack(
+            tuple(_tighten_clause(c, factor) if c.relation == "<=" or not bounds else c for c in observation.clauses)
+        )
     if isinstance(observation, Event):
         return replace(observation, probability=observation.probability * float(factor))
     if isinstance(observation, Sample):
@@ -111,28 +115,38 @@ def _tighten(observation: Any, factor: Fraction) -> Any:
 
 
 def _tighten_clause(clause: Clause, factor: Fraction) -> Clause:
+    """Move the right side against the claim by ``1 - factor`` of its size (of one, where it is zero)."""
     right = np.asarray(clause.right)
     if right.dtype == object or right.dtype.kind in "iub":  # stays exact
         moved = np.vectorize(lambda r: _move(r, factor, clause.relation), otypes=[object])(right)
     else:
-        moved = right * float(factor)
-        if clause.relation == "==":
-            moved = right + np.maximum(np.abs(right), 1.0) * float(1 - factor)
+        size = np.maximum(np.abs(right), 1.0) if clause.relation == "==" else np.where(right == 0, 1.0, np.abs(right))
+        shift = np.where(np.isinf(right), 0.0, size) * float(1 - factor)
+        moved = right + shift if clause.relation == "==" else right - shift
     return replace(clause, right=moved[()] if np.ndim(moved) == 0 else moved)
 
 
 def _move(right: Any, factor: Fraction, relation: str) -> Any:
+    shift: Any = 1 - factor
     if isinstance(right, float):
-        factor = float(factor)  # type: ignore[assignment]
+        shift = float(shift)
+        if math.isinf(right):
+            return right
     elif not isinstance(right, int | np.integer | Fraction):  # a ball
-        factor = FlintMathematics().ball(factor)
+        shift = FlintMathematics().ball(shift)
     else:
         right = Fraction(int(right)) if not isinstance(right, Fraction) else right
-    return right * factor if relation == "<=" else right + max(abs(right), 1) * (1 - factor)
+    if relation == "==":
+        return right + (abs(right) if abs(right) > 1 else 1) * shift
+    return right - (abs(right) if right != 0 else 1) * shift
 
 
 def run_once(
-    variant: Variant, instance: Any, subjects: Mapping[str, Any], rng: np.random.Generator | None = None
+    variant: Variant,
+    instance: Any,
+    subjects: Mapping[str, Any],
+    rng: np.random.Generator | None = None,
+    made: dict[str, Any] | None = None,
 ) -> Outcome:
     """Run a check on one instance.
 
@@ -146,12 +160,14 @@ def run_once(
         Subject by slot name, for every slot.
     rng : numpy.random.Generator, optional
         For checks that ask for one.
+    made : dict, optional
+        What each factory returned last, kept from replicate to replicate: it must make a new object each time.
 
     Returns
     -------
     Outcome
         ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
-        check raised; else kept, violated or inside rounding (always kept for events, samples and costs).
+        check raised (a MemoryError is passed on); else kept, violated or inside rounding (always kept for events, samples and costs).
     """
     check = variant.check
     try:
@@ -161,15 +177,19 @@ def run_once(
     except Exception as error:
         return _failed(error)
     record = isinstance(check.redecide, OutputAsData)
-    guarded = guard(check, subjects, record=record)
+    guarded = guard(check, subjects, record=record, made=made)
+    before = Snapshot(instance) if any(slot.stateful for slot in check.slots) else None  # its methods are not guarded
     keywords: dict[str, Any] = dict(guarded)
     if variant.wants_rng:
         keywords["rng"] = rng
     try:
-        observation = variant.observe(instance, **keywords)
-        outcome = _judge(observation)
+        outcome = _judge(variant.observe(instance, **keywords))
+    except MemoryError:
+        raise
     except Exception as error:
-        return _failed(error)
+        outcome = _failed(error)
+    if before is not None and before.restore():
+        return _failed(SubjectError("the subject changed the instance; it must work on a copy"))
     rounded = isinstance(check.redecide, Rounded) or variant.wants_rng
     if outcome.status == "violated" and not rounded and _has_floats(outcome):
         return _redecide(variant, instance, subjects, guarded, outcome)
@@ -202,17 +222,25 @@ def _redecide(
     try:
         exact = _judge(_exact_observation(variant, instance, subjects, guarded))
     except SubjectError as error:
-        return replace(first, status="inside rounding", failure=_failure(error))
+        return replace(first, status="inside rounding", failure=describe(error))
     except Exception as error:
         return _failed(error)
+    if exact.status == "violated" and not any(e.violated and _exact_enough(e) for e in exact.entries):
+        exact = replace(exact, status="inside rounding")
     return replace(exact, redecided=True)
+
+
+def _exact_enough(entry: Entry) -> bool:
+    """Whether a violation stands: exact sides, or floats with a published rounding model."""
+    return entry.clause.rounding > 0 or not any(isinstance(v, float) for v in (entry.left, entry.right))
 
 
 def _exact_observation(
     variant: Variant, instance: Any, subjects: Mapping[str, Any], guarded: Mapping[str, Any]
 ) -> Observation:
     mode = variant.check.redecide
-    observe, exact_subjects = variant.observe, guard(variant.check, subjects)
+    observe = variant.observe
+    exact_subjects: Mapping[str, Any] = guard(variant.check, subjects)
     if isinstance(mode, OutputAsData):
         observe = mode.observe if mode.observe is not None and not variant.mutated else variant.observe
         exact_subjects = {k: Replayed([exactify(output) for _, output in g.calls]) for k, g in guarded.items()}
@@ -221,10 +249,11 @@ def _exact_observation(
 
 
 def _failed(error: Exception) -> Outcome:
-    return Outcome("error", failure=_failure(error))
+    return Outcome("error", failure=describe(error))
 
 
-def _failure(error: Exception) -> Failure:
+def describe(error: Exception) -> Failure:
+    """Describe an exception without paths and addresses, so that the description is the same on every machine."""
     cause = error.__cause__ if isinstance(error, SubjectError) and error.__cause__ is not None else error
     frames = traceback.extract_tb(cause.__traceback__)[-_KEPT_FRAMES:]
     trace = "\n".join(f"{PurePath(f.filename).name}:{f.lineno} {f.name}" for f in frames)

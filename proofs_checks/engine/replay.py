@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ from whp.proofs_checks.engine.blocks import Form, plan, run_block
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import refuted_keys, smallest_violation
+from whp.proofs_checks.engine.environment import fingerprint
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, materialise, merge
-from whp.proofs_checks.engine.files import EvidenceFile, read
+from whp.proofs_checks.engine.files import EvidenceFile, fingerprint_of, read
+from whp.proofs_checks.engine.isolation import Isolated, SubjectFailure
 from whp.proofs_checks.engine.observation import Entry
-from whp.proofs_checks.engine.outcome import Outcome, run_once
+from whp.proofs_checks.engine.outcome import Outcome, describe, run_once
 from whp.proofs_checks.engine.registry import find_check
 from whp.proofs_checks.engine.streams import stream
 from whp.proofs_checks.engine.subjects import fill_slots, resolve
@@ -73,9 +75,20 @@ def replay(path: str | Path, subject: Mapping[str, Any] | None = None) -> Replay
         load_papers().add_module(name)
     check = find_check(stored.check_id)
     subjects = dict(subject) if subject is not None else {k: _subject(k, v) for k, v in stored.subjects.items()}
-    if check.kind == "slack":
-        return _replay_instance(stored, check, subjects)
-    return _replay_counts(stored, check, subjects)
+    again = _replay_instance if check.kind == "slack" else _replay_counts
+    result = again(stored, check, subjects)
+    return replace(result, text="; ".join([result.text, *_changes(stored, subject is None)]))
+
+
+def _changes(stored: EvidenceFile, recorded_subject: bool) -> list[str]:
+    """What is not as it was when the evidence was made."""
+    changed = [
+        f"the source of subject {k!r} has changed since"
+        for k, v in stored.subjects.items()
+        if recorded_subject and stored.fingerprints.get(k) not in (None, fingerprint_of(v))
+    ]
+    before = stored.environment.get("fingerprint")
+    return changed + ([] if before in (None, fingerprint()) else ["the sources of whp have changed since"])
 
 
 def _subject(slot: str, reference: str) -> Any:
@@ -92,7 +105,14 @@ def _replay_instance(stored: EvidenceFile, check: Check, subjects: dict[str, Any
     form = Form.of(check, stored.mutant)
     rng = stream(stored.evidence.campaign_seed, check.id, where.phase, where.block, where.index)
     filled = {**fill_slots(check, subjects), **form.subjects}
-    outcome: Outcome = run_once(form.variant, materialise(instance), filled, rng if form.variant.wants_rng else None)
+
+    def run(built: Any) -> Outcome:
+        return run_once(form.variant, built, filled, rng if form.variant.wants_rng else None)
+
+    try:
+        outcome = (run if stored.limits is None else Isolated(run, stored.limits))(materialise(instance))
+    except SubjectFailure as error:
+        outcome = Outcome("error", failure=describe(error))
     text = f"{outcome.status} now, {expected} then"
     if outcome.failure is not None:
         text += f" ({outcome.failure.message})"
@@ -103,8 +123,9 @@ def _chosen(evidence: Evidence) -> tuple[Encoded, Location, str]:
     if evidence.violations:
         shown = smallest_violation(evidence)
         return shown.instance, shown.location, "violated"
-    if evidence.errors and evidence.errors[0].instance is not None:
-        return evidence.errors[0].instance, evidence.errors[0].location, "error"
+    for e in evidence.errors:
+        if e.instance is not None:
+            return e.instance, e.location, "error"
     extremes = [c.tightness or c.worst_slack for c in evidence.clauses.values()]
     for extreme in extremes:
         if extreme is not None and extreme.instance is not None:
@@ -115,7 +136,8 @@ def _chosen(evidence: Evidence) -> tuple[Encoded, Location, str]:
 def _replay_counts(stored: EvidenceFile, check: Check, subjects: dict[str, Any]) -> Replay:
     """Repeat the blocks of the recorded run, by count."""
     seed = stored.evidence.campaign_seed
-    blocks = plan(check, Budget.parse(stored.evidence.budget), seed, mutant=stored.mutant)
+    budget = Budget.parse(stored.evidence.budget)
+    blocks = plan(check, budget, seed, mutant=stored.mutant, limits=stored.limits)
     wanted, fixed = stored.evidence.total.replicates, len(Form.of(check, stored.mutant).fixed(seed))
     repeated: Evidence | None = None
     for block in blocks:

@@ -11,6 +11,7 @@ from typing import Any
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.control import Control
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.isolation import Limits
 from whp.proofs_checks.engine.proofs import ProofResult
 from whp.proofs_checks.engine.statistics.levels import REFUTATION_LEVEL, campaign_level
 from whp.proofs_checks.engine.verdict import PASSES, Kind, Verdict
@@ -40,6 +41,12 @@ class TheoremReport:
     checks: tuple[CheckReport, ...] = ()
     proofs: tuple[tuple[str, ProofResult], ...] = ()
 
+    @property
+    def blames_itself(self) -> bool:
+        """Whether a subject broke it only where the reference breaks it too."""
+        broken = [c for c in self.checks if c.verdict.kind not in PASSES | _NOT_RUN]
+        return bool(broken) and all(c.control is not None and c.control.blames == "theorem" for c in broken)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -59,6 +66,8 @@ class Report:
         The user's subjects by slot; empty when the statements themselves were decided.
     modules : tuple of str
         Outside modules that were loaded.
+    limits : Limits, optional
+        What one observation was allowed.
     """
 
     theorems: tuple[TheoremReport, ...]
@@ -67,6 +76,7 @@ class Report:
     seconds: float
     subjects: Mapping[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
+    limits: Limits | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -83,7 +93,7 @@ class Report:
     def as_expected(self, theorem: TheoremReport) -> bool:
         """Whether a theorem's verdict is the one whp stands for (for a subject: that it was not found at fault)."""
         if self.subjects:
-            return theorem.subject.kind in PASSES | _NOT_RUN
+            return theorem.subject.kind in PASSES | _NOT_RUN or theorem.blames_itself
         return theorem.statement.kind.value == theorem.theorem.expected
 
     @property

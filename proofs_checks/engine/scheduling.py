@@ -6,6 +6,7 @@ number of workers nor their speed changes a verdict or a byte of evidence.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -19,6 +20,12 @@ from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Locatio
 from whp.proofs_checks.engine.statistics.levels import BlockPrefix
 
 _STRIKES = 2  # a block that was running in this many broken pools is run alone, and then quarantined
+_LARGEST_SHARD = 256  # blocks
+_AHEAD = 4096  # blocks of one run whose evidence may wait for an earlier block: bounds the memory
+
+
+class WorkerKilledError(Exception):
+    """An executor that goes on by itself says that a shard killed the workers it ran on."""
 
 
 @dataclass
@@ -31,6 +38,8 @@ class Run:
     subjects: Mapping[str, Any] | None = None
     prefix: BlockPrefix[Evidence, str] = field(init=False)
     next: int = 0
+    pace: dict[str, float] = field(default_factory=dict)
+    """Seconds that a block of each phase last took."""
 
     def __post_init__(self) -> None:
         self.prefix = BlockPrefix(lambda evidence: decided(self.check, evidence, self.fixed), merge)
@@ -60,6 +69,7 @@ class Run:
 
 
 Progress = Callable[[Run, Evidence | None], None]
+"""Called with each run before it starts (without evidence), then with the evidence of each of its blocks."""
 
 
 class Store(Protocol):
@@ -82,6 +92,12 @@ class Desk:
     store: Store | None = None
     resume: bool = False
     progress: Progress | None = None
+
+    def announce(self, runs: Sequence[Run]) -> None:
+        """Show what is going to be run."""
+        for run in runs:
+            if self.progress is not None:
+                self.progress(run, None)
 
     def known(self, run: Run, index: int) -> bool:
         """Take a block's evidence from the store; false when it must be run."""
@@ -109,11 +125,29 @@ class Desk:
 def run_here(runs: Sequence[Run], desk: Desk | None = None) -> None:
     """Run every block in this process, one after another."""
     desk = desk or Desk()
+    desk.announce(runs)
     for run in runs:
         while not run.finished:
             if not desk.known(run, run.next):
                 desk.take(run, run.next, run_block(run.blocks[run.next], run.subjects))
             run.next += 1
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Consecutive blocks of one run that travel together."""
+
+    run: Run
+    indices: tuple[int, ...]
+
+
+def run_shard(blocks: Sequence[Block], subjects: Mapping[str, Any] | None) -> tuple[list[Evidence], float]:
+    """Run blocks one after another; returns their evidence and how many seconds they took."""
+    began = time.perf_counter()
+    return [run_block(b, subjects) for b in blocks], time.perf_counter() - began
+
+
+Result = tuple[list[Evidence], float]
 
 
 class Pool:
@@ -122,103 +156,146 @@ class Pool:
     Parameters
     ----------
     executor : Executor
-        Any; it is the caller's to shut down.
+        Any; it is the caller's to shut down.  One for which a task is costly says so in an attribute
+        ``shard_seconds``: so many seconds of blocks are then sent together.  An attribute ``in_flight`` overrides the
+        parameter and may change while workers come and go.
     rebuild : callable, optional
         Makes a new executor when this one breaks; without it a broken executor ends the campaign.
     in_flight : int
-        How many blocks wait or run at once.
+        How many shards wait or run at once.
     """
 
     def __init__(self, executor: Executor, rebuild: Callable[[], Executor] | None = None, in_flight: int = 8) -> None:
         self.executor, self._rebuild, self._in_flight = executor, rebuild, in_flight
         self._desk = Desk()
-        self._futures: dict[Future[Evidence], tuple[Run, int]] = {}
-        self._again: deque[tuple[Run, int]] = deque()
-        self._suspects: deque[tuple[Run, int]] = deque()
+        self._futures: dict[Future[Result], Shard] = {}
+        self._again: deque[Shard] = deque()
+        self._suspects: deque[Shard] = deque()
         self._strikes: dict[tuple[int, int], int] = {}
 
     def run(self, runs: Sequence[Run], desk: Desk | None = None) -> None:
         """Run every block that is needed to decide or complete each run."""
         self._desk = desk or Desk()
+        self._desk.announce(runs)
         queue = deque(r for r in runs if not r.finished)
         while queue or self._futures or self._again or self._suspects:
             self._fill(queue)
             if not self._futures:
                 continue
             done, _ = wait(self._futures, return_when=FIRST_COMPLETED)
-            broken = False
-            for future in done:
-                broken = self._take(future) or broken
+            broken = [error for future in done if (error := self._take(future)) is not None]
             if broken:
-                self._recover()
+                self._recover(broken[0])
+
+    @property
+    def _room(self) -> int:
+        return int(getattr(self.executor, "in_flight", self._in_flight))
 
     def _fill(self, queue: deque[Run]) -> None:
         """Submit what was lost first, then the runs in turn, so that all of them show results early."""
         if self._suspects:
             if not self._futures:  # alone, so that a break names the culprit
-                self._submit(*self._suspects.popleft())
+                self._submit(self._suspects.popleft())
             return
-        while len(self._futures) < self._in_flight:
+        while len(self._futures) < self._room:
             if self._again:
-                self._submit(*self._again.popleft())
+                self._submit(self._again.popleft())
                 continue
-            while queue and (queue[0].finished or queue[0].next >= len(queue[0].blocks)):
-                queue.popleft()
-            if not queue:
+            run = self._next_run(queue)
+            if run is None:
                 return
-            run = queue[0]
-            queue.rotate(-1)
+            self._submit(self._cut(run))
+
+    def _next_run(self, queue: deque[Run]) -> Run | None:
+        """Take the next run that has blocks to give, in turn; None when there is none or all are far ahead."""
+        for _ in range(len(queue)):
+            run = queue.popleft()
+            if run.finished or run.next >= len(run.blocks):
+                continue
+            queue.append(run)
+            if run.next - run.prefix.state.blocks < _AHEAD:
+                return run
+        return None
+
+    def _cut(self, run: Run) -> Shard:
+        """Cut a shard of the right duration off a run, skipping what the ledger knows."""
+        phase, indices = run.blocks[run.next].phase, list[int]()
+        size = self._size(run, phase)
+        while len(indices) < size and run.next < len(run.blocks) and not run.finished:
+            if run.blocks[run.next].phase != phase:
+                break
             run.next += 1
             if not self._desk.known(run, run.next - 1):
-                self._submit(run, run.next - 1)
+                indices.append(run.next - 1)
+        return Shard(run, tuple(indices))
 
-    def _submit(self, run: Run, index: int) -> None:
-        if run.finished:
+    def _size(self, run: Run, phase: str) -> int:
+        seconds = float(getattr(self.executor, "shard_seconds", 0.0))
+        if not seconds or phase not in run.pace:
+            return 1
+        share = -(-(len(run.blocks) - run.next) // self._room)  # the last shards end at about the same time
+        return max(1, min(int(seconds / max(run.pace[phase], 1e-6)), share, _LARGEST_SHARD))
+
+    def _submit(self, shard: Shard) -> None:
+        run = shard.run
+        if run.finished or not shard.indices:
             return
         try:
-            self._futures[self.executor.submit(run_block, run.blocks[index], run.subjects)] = (run, index)
-        except BrokenExecutor:
-            self._again.append((run, index))
-            self._recover()
+            future = self.executor.submit(run_shard, [run.blocks[i] for i in shard.indices], run.subjects)
+        except BrokenExecutor as error:
+            self._again.append(shard)
+            self._recover(error)
+        else:
+            self._futures[future] = shard
 
-    def _take(self, future: Future[Evidence]) -> bool:
-        """Take one result in; true when the executor broke."""
-        run, index = self._futures.pop(future)
+    def _take(self, future: Future[Result]) -> BrokenExecutor | None:
+        """Take one result in; returns the error when the executor broke."""
+        shard = self._futures.pop(future)
+        run = shard.run
         if future.cancelled():
             if not run.finished:
-                self._again.append((run, index))
-            return False
+                self._again.append(shard)
+            return None
         try:
-            evidence = future.result()
-        except BrokenExecutor:
-            self._struck(run, index)
-            return True
-        self._desk.take(run, index, evidence)
+            result = future.result()
+        except BrokenExecutor as error:
+            self._struck(shard)
+            return error
+        except WorkerKilledError:
+            self._struck(shard)
+            return None
+        self._arrived(shard, result)
         if run.finished:
-            for waiting in [f for f, (r, _) in self._futures.items() if r is run]:
-                waiting.cancel()
-        return False
+            for waiting in [f for f, s in self._futures.items() if s.run is run]:
+                if waiting.cancel():
+                    del self._futures[waiting]
+        return None
 
-    def _struck(self, run: Run, index: int) -> None:
-        key = (id(run), index)
-        self._strikes[key] = self._strikes.get(key, 0) + 1
-        if self._strikes[key] < _STRIKES:
-            self._suspects.append((run, index))
-        else:
-            self._desk.take(run, index, _quarantined(run, index))
+    def _arrived(self, shard: Shard, result: Result) -> None:
+        evidence, seconds = result
+        shard.run.pace[shard.run.blocks[shard.indices[0]].phase] = seconds / len(evidence)
+        for index, part in zip(shard.indices, evidence, strict=True):
+            self._desk.take(shard.run, index, part)
 
-    def _recover(self) -> None:
-        if self._rebuild is None:
-            raise BrokenExecutor(
-                "the executor broke and cannot be rebuilt; what was computed is in the evidence so far"
-            )
+    def _struck(self, shard: Shard) -> None:
+        for index in shard.indices:
+            key = (id(shard.run), index)
+            self._strikes[key] = self._strikes.get(key, 0) + 1
+            if self._strikes[key] < _STRIKES:
+                self._suspects.append(Shard(shard.run, (index,)))
+            else:
+                self._desk.take(shard.run, index, _quarantined(shard.run, index))
+
+    def _recover(self, error: BrokenExecutor) -> None:
         lost = list(self._futures.items())
         self._futures.clear()
-        for future, (run, index) in lost:
+        for future, shard in lost:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self._desk.take(run, index, future.result())
+                self._arrived(shard, future.result())
             else:
-                self._struck(run, index)
+                self._struck(shard)
+        if self._rebuild is None:
+            raise error
         self.executor.shutdown(wait=False, cancel_futures=True)
         self.executor = self._rebuild()
 

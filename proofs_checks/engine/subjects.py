@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+import types
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.theory.core import Slot
 from whp.theory.core.registry import load_module
 
@@ -52,7 +55,10 @@ def reference_to(subject: Any) -> str | None:
     module, name = getattr(subject, "__module__", None), getattr(subject, "__qualname__", None)
     if not module or not name or "<" in name or module == "__main__":
         return None
-    found: Any = importlib.import_module(module)
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+    except ImportError:
+        return None
     for part in name.split("."):
         found = getattr(found, part, None)
     return f"{module}:{name}" if found is subject else None
@@ -88,18 +94,33 @@ def check_signature(slot: Slot, subject: Any) -> None:
 
 @dataclass
 class Guarded:
-    """A subject that is watched: its exceptions are told apart from the check's, its outputs are validated."""
+    """A subject that is watched: its exceptions are told apart from the check's, its outputs are validated.
+
+    ``calls`` records arguments and outputs when it is a list; ``made`` holds what each factory returned last.
+    """
 
     slot: Slot
     subject: Any
     calls: list[tuple[tuple[Any, ...], Any]] | None = None
+    made: dict[str, Any] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call the subject and look at what it returns."""
+        before = Snapshot((arguments, keywords))
         try:
             output = self.subject(*arguments, **keywords)
+        except MemoryError:  # whoever set the limit knows what it means
+            raise
         except Exception as error:
             raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error
+        finally:
+            changed = before.restore()
+        if changed:
+            raise SubjectCallError(f"slot {self.slot.name} changed its arguments; it must work on a copy")
+        if self.slot.stateful and self.made is not None:
+            if output is self.made.get(self.slot.name) and _has_state(output):
+                raise SubjectOutputError(f"slot {self.slot.name} is a factory but returned the same object twice")
+            self.made[self.slot.name] = output
         if not self.slot.stateful and _holds_nan(output):
             raise SubjectOutputError(f"slot {self.slot.name} returned {_brief(output)}: not a number")
         if self.slot.validate is not None:
@@ -112,7 +133,7 @@ class Guarded:
         return output
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("slot", "subject", "calls"):
+        if name.startswith("__") or name in ("slot", "subject", "calls", "made"):
             raise AttributeError(name)
         return getattr(self.subject, name)
 
@@ -149,6 +170,13 @@ def _holds_nan(value: Any, depth: int = 3) -> bool:
     return False
 
 
+def _has_state(value: Any) -> bool:
+    """Whether an object may remember something; functions and classes returned by a factory are taken as they are."""
+    return not isinstance(value, types.FunctionType | types.BuiltinFunctionType | type) and bool(
+        getattr(value, "__dict__", None)
+    )
+
+
 def _brief(value: Any, limit: int = 120) -> str:
     text = repr(value)
     return text if len(text) <= limit else f"{text[:limit]}... ({type(value).__name__})"
@@ -167,6 +195,10 @@ def fill_slots(check: Check, subjects: Mapping[str, Any]) -> dict[str, Any]:
     return {slot.name: subjects.get(slot.name, default) for slot, default in check.slots.items()}
 
 
-def guard(check: Check, subjects: Mapping[str, Any], *, record: bool = False) -> dict[str, Callable[..., Any]]:
+def guard(
+    check: Check, subjects: Mapping[str, Any], *, record: bool = False, made: dict[str, Any] | None = None
+) -> dict[str, Guarded]:
     """Wrap the subjects of a check for one run on one instance."""
-    return {name: Guarded(check.slot(name), subject, [] if record else None) for name, subject in subjects.items()}
+    return {
+        name: Guarded(check.slot(name), subject, [] if record else None, made) for name, subject in subjects.items()
+    }

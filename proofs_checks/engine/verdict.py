@@ -80,10 +80,23 @@ def worst(verdicts: Iterable[Verdict], nothing: str) -> Verdict:
     alarming = max(chosen, key=lambda v: v.kind.alarm)
     if len(chosen) == 1 or alarming.kind not in PASSES:
         return alarming
-    same = [v for v in chosen if v.kind is alarming.kind]
-    return Verdict(
-        alarming.kind,
-        "; ".join(dict.fromkeys(v.text for v in same)),
-        "; ".join(dict.fromkeys(v.scope for v in same if v.scope)),
-        alarming.details,
-    )
+    passed = [v for v in chosen if v.passed]
+    scope = "; ".join(dict.fromkeys(v.scope for v in passed if v.scope))
+    texts = [_together([v for v in passed if v.kind is kind]) for kind in Kind if any(v.kind is kind for v in passed)]
+    return Verdict(alarming.kind, "; ".join(texts), scope, alarming.details)
+
+
+def _together(verdicts: list[Verdict]) -> str:
+    """One sentence for several passes: instances and replicates added up, the tightest ratio of all."""
+    if len(verdicts) == 1:
+        return verdicts[0].text
+    numbers = [v.details for v in verdicts]
+    instances = sum(d["instances"] - d["vacuous"] for d in numbers if isinstance(d.get("instances"), int))
+    replicates = sum(d["replicates"] for d in numbers if isinstance(d.get("replicates"), int))
+    ratios = [d["tightness"] for d in numbers if d.get("tightness") is not None]
+    parts = [f"no violation in {instances} instances"] if instances else []
+    parts += [f"not refuted in {replicates} replicates"] if replicates else []
+    parts += [f"tightest {max(ratios):.6g} of the bound"] if ratios else []
+    if not parts:
+        return "; ".join(dict.fromkeys(v.text for v in verdicts))
+    return f"{len(verdicts)} checks: {'; '.join(parts)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
 
@@ -17,7 +18,7 @@ from whp.proofs_checks.engine.control import control_of
 from whp.proofs_checks.engine.decide import verdict
 from whp.proofs_checks.engine.evidence import Evidence, merge
 from whp.proofs_checks.engine.isolation import Limits
-from whp.proofs_checks.engine.proofs import ProofResult
+from whp.proofs_checks.engine.proofs import Proof, ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
 from whp.proofs_checks.engine.scheduling import Desk, Pool, Progress, Run, Store, run_here
@@ -55,9 +56,9 @@ def verify(
     seed : int
         Campaign seed.
     jobs : int
-        Worker processes; 1 runs in this process.
+        Worker processes; 1 runs in this process.  With an executor, how many workers it is kept busy for.
     executor : concurrent.futures.Executor, optional
-        Runs the blocks instead; yours to shut down.
+        Runs the blocks instead; yours to shut down.  Threads give the same evidence but no speed.
     limits : Limits, optional
         Time and memory of one observation, enforced in a child process.
     modules : sequence of str
@@ -92,8 +93,10 @@ def verify(
     chosen = load_papers().theorems(*patterns)
     subjects = _subjects(subject or {}, jobs > 1 or executor is not None)
     settings = _Settings(seed, jobs, executor, limits, tuple(modules), Desk(ledger, resume, progress), start_method)
-    resolved = _resolve_budget(budget, chosen, subjects, settings)
-    return _verify(chosen, subjects, resolved, settings)
+    within = seconds(budget)
+    if within is None:
+        return _verify(chosen, subjects, Budget.parse(budget), settings)
+    return _verify_within(within, chosen, subjects, settings)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class _Settings:
     modules: tuple[str, ...]
     desk: Desk
     start_method: str | None
+    proved: dict[Proof, ProofResult] = field(default_factory=dict)  # of the pilot, when the budget is in seconds
 
 
 def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
@@ -118,19 +122,17 @@ def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
                 f"subject {name!r} must be importable as module:function to run on several processes; "
                 "run with jobs=1 or move it into a module"
             )
-        ready[name] = reference if distributed else found
+        ready[name] = reference if distributed or isinstance(value, str) else found
     return ready
 
 
-def _resolve_budget(text: str, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings) -> Budget:
-    """Turn seconds into a multiple of the quick budget, by a timed quick pilot; named budgets are read as they are."""
-    limit = seconds(text)
-    if limit is None:
-        return Budget.parse(text)
+def _verify_within(limit: float, chosen: Sequence[Theorem], subjects: Mapping[str, Any], settings: _Settings) -> Report:
+    """Turn seconds into a multiple of the quick budget, by a timed pilot that is the answer when no more fits."""
     began = time.perf_counter()
-    _verify(chosen, subjects, Budget.parse("quick"), settings)
-    pilot = time.perf_counter() - began
-    return Budget.parse(f"x{max(1, int((limit - pilot) / max(pilot, 1e-3)))}")
+    report = _verify(chosen, subjects, Budget.parse("x1"), settings)
+    pilot = max(time.perf_counter() - began, 1e-3)
+    times = int((limit - pilot) / pilot)
+    return report if times < 2 else _verify(chosen, subjects, Budget.parse(f"x{times}"), settings)
 
 
 def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budget, settings: _Settings) -> Report:
@@ -144,17 +146,23 @@ def _verify(chosen: Sequence[Theorem], subjects: Mapping[str, Any], budget: Budg
             reports[check.id] = CheckReport(check, early)
         else:
             runs.append((check, make_run(check, budget, settings.seed, subjects, settings)))
-    if subjects and not runs and not any(r.verdict.kind is Kind.ERROR for r in reports.values()):
-        slots = sorted({s.name for _, c in bound for s in c.slots})
-        raise ValueError(f"no chosen check has all of the slots {sorted(subjects)}; the slots here are {slots}")
+    slots = {s.name for _, c in bound for s in c.slots}
+    if unknown := sorted(set(subjects) - slots):
+        near = difflib.get_close_matches(unknown[0], slots, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; the slots here are {sorted(slots)}"
+        raise ValueError(f"no chosen check has the slot {unknown[0]!r}{hint}")
     for check, run, evidence in _complete(runs, settings):
         judged = verdict(check, evidence, run.fixed, check.instances.scope)
-        control = control_of(check, evidence, run.fixed, subjects, settings.seed) if subjects else None
-        reports[check.id] = CheckReport(check, judged, evidence, control=control, subjects=_names(subjects))
+        control = control_of(check, evidence, run.fixed, settings.seed) if subjects else None
+        reports[check.id] = CheckReport(check, judged, evidence, control, _names(run.subjects or {}))
     theorems = tuple(
-        _theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects)) for t in chosen
+        _theorem(t, [reports[c.id] for _, c in bound if c.theorem == t.id], bool(subjects), settings.proved)
+        for t in chosen
     )
-    return Report(theorems, budget.name, settings.seed, time.perf_counter() - began, _names(subjects), settings.modules)
+    seconds_taken = time.perf_counter() - began
+    return Report(
+        theorems, budget.name, settings.seed, seconds_taken, _names(subjects), settings.modules, settings.limits
+    )
 
 
 def _complete(runs: Sequence[tuple[Check, Run]], settings: _Settings) -> Iterator[tuple[Check, Run, Evidence]]:
@@ -205,7 +213,7 @@ def make_run(
 def execute(runs: Sequence[Run], settings: Any) -> None:
     """Run on the caller's executor, on worker processes of our own, or here."""
     if settings.executor is not None:
-        Pool(settings.executor).run(runs, settings.desk)
+        Pool(settings.executor, in_flight=max(8, 2 * settings.jobs)).run(runs, settings.desk)
         return
     if settings.jobs == 1 or not runs:
         run_here(runs, settings.desk)
@@ -222,13 +230,17 @@ def execute(runs: Sequence[Run], settings: Any) -> None:
         pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _theorem(theorem: Theorem, reports: Sequence[CheckReport], about_subject: bool) -> TheoremReport:
+def _theorem(
+    theorem: Theorem, reports: Sequence[CheckReport], about_subject: bool, proved: dict[Proof, ProofResult]
+) -> TheoremReport:
     """Two columns: what is known of the statement, and how the subject behaved."""
     proofs: list[tuple[str, ProofResult]] = []
     if about_subject:
         statement = Verdict(Kind.NOT_APPLICABLE, "this run is about the subject")
     else:
-        proofs = [(p.name, p.run()) for p in proofs_of(theorem.id)]
+        mine = proofs_of(theorem.id)
+        proved.update((p, p.run()) for p in mine if p not in proved)
+        proofs = [(p.name, proved[p]) for p in mine]
         statement = _statement(reports, [r for _, r in proofs])
     slotted = [r.verdict for r in reports if r.check.slots]
     subject = worst(slotted, "no check of this theorem has a slot")
@@ -236,18 +248,17 @@ def _theorem(theorem: Theorem, reports: Sequence[CheckReport], about_subject: bo
 
 
 def _statement(reports: Sequence[CheckReport], proofs: Sequence[ProofResult]) -> Verdict:
+    """Combine checks and proofs: a proof stands unless something contradicts it; an open one takes nothing away."""
     proved = [Verdict(Kind.PROVED, r.detail, r.scope) for r in proofs if r.outcome == "proved"]
-    failed = [Verdict(Kind(r.outcome), r.detail, r.scope) for r in proofs if r.outcome != "proved"]
-    searched = worst([r.verdict for r in reports] + failed, "no check and no proof")
-    if not proved or searched.kind not in (
-        Kind.HOLDS,
-        Kind.CONSISTENT,
-        Kind.NOT_APPLICABLE,
-        Kind.UNAVAILABLE,
-        Kind.INCONCLUSIVE,
-    ):
-        return searched
-    text = "; ".join(v.text for v in proved)
-    if searched.kind is not Kind.NOT_APPLICABLE:
-        text += f"; beyond that {searched.kind}: {searched.text}"
-    return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=searched.details)
+    others = [Verdict(Kind(r.outcome), r.detail, r.scope) for r in proofs if r.outcome != "proved"]
+    searched = [r.verdict for r in reports]
+    alarming = worst([*searched, *others], "no check and no proof")
+    if alarming.kind in (Kind.REFUTED, Kind.ERROR, Kind.INCONSISTENT, Kind.VACUOUS):
+        return alarming
+    found = worst(searched, "no check")
+    if proved:
+        text = "; ".join(f"for {v.scope}" for v in proved) + (f". Beyond: {found.text}" if reports else "")
+        return replace(proved[0], text=text, scope="; ".join(v.scope for v in proved), details=found.details)
+    if not reports or any(v.kind is Kind.UNAVAILABLE for v in others):
+        return alarming
+    return replace(found, text="; ".join([found.text, *(f"a proof is {v.kind}: {v.text}" for v in others)]))

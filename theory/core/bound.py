@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import inspect
 import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +35,10 @@ class Domain:
     open_high: bool = False
     integer: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.low <= self.high or (self.low == self.high and (self.open_low or self.open_high)):
+            raise ValueError(f"a domain must not be empty, got {self}")
+
     @classmethod
     def reals(
         cls, low: float = -math.inf, high: float = math.inf, open: Literal["", "low", "high", "both"] = ""
@@ -50,7 +57,7 @@ class Domain:
             return self._contains_scalar(value)
         array = np.asarray(value)
         if array.dtype == object:
-            return all(self._contains_scalar(v) for v in array.ravel())
+            return all(isinstance(v, numbers.Real) and self._contains_scalar(v) for v in array.ravel())
         if array.dtype.kind not in "iuf":
             return False
         above = array > self.low if self.open_low else array >= self.low
@@ -133,6 +140,12 @@ class Bound:
         names = [s.name for s in self.symbols]
         if len(set(names)) != len(names):
             raise ValueError(f"bound {self.name!r} declares a symbol twice: {names}")
+        try:
+            inspect.signature(self.formula).bind(None, **dict.fromkeys(names))
+        except TypeError as error:
+            raise ValueError(
+                f"the formula of bound {self.name!r} must take m and the symbols {names}: {error}"
+            ) from None
 
     def symbol(self, name: str) -> Symbol:
         """Return the declared symbol of that name.
@@ -151,7 +164,7 @@ class Bound:
         raise ValueError(f"bound {self.name!r} has no symbol {name!r} (it has {known}){hint}")
 
     def __call__(self, **values: Any) -> Any:
-        """Value in float64; arrays broadcast.
+        """Value in float64, infinite where it is beyond that range; arrays broadcast.
 
         Raises
         ------
@@ -159,7 +172,7 @@ class Bound:
             If a symbol is unknown, missing or outside its domain, or the value is not a number.
         """
         self._validate(values)
-        inputs = {k: _as_float(v) for k, v in values.items()}
+        inputs = {k: _as_float(k, v) for k, v in values.items()}
         with np.errstate(all="ignore"):
             value = self.formula(NumpyMathematics(), **inputs)
         if np.any(np.isnan(value)):
@@ -257,6 +270,8 @@ class Bound:
         if math.isnan(target):
             raise ValueError("the target must be a number, got nan")
 
+        self._validate(values, solved=unknown)
+
         def meets(x: float) -> bool:
             value = self(**values, **{unknown: x})
             return bool(value <= target) if at_most is not None else bool(value >= target)
@@ -265,13 +280,13 @@ class Bound:
         word = f"at most {target:g}" if at_most is not None else f"at least {target:g}"
         return _extreme(symbol.domain, meets, larger_helps, f"bound {self.name!r} is never {word} for any {unknown}")
 
-    def _validate(self, values: Mapping[str, Any]) -> None:
+    def _validate(self, values: Mapping[str, Any], solved: str = "") -> None:
         for name, value in values.items():
             symbol = self.symbol(name)
             if not symbol.domain.contains(value):
                 raise ValueError(f"{name} must be {symbol.domain} ({symbol.meaning}), got {value!r}")
         for s in self.symbols:
-            if s.name not in values:
+            if s.name not in values and s.name != solved:
                 raise ValueError(f"bound {self.name!r} needs {s.name} ({s.meaning}, {s.domain})")
 
     def _repr_html_(self) -> str:
@@ -281,8 +296,12 @@ class Bound:
         return f"<p>{escape(self.name)}: ${self.latex()}$</p><ul>{rows}</ul>"
 
 
-def _as_float(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float)
+def _as_float(name: str, value: Any) -> Any:
+    """Numpy numbers, so that overflow and division by zero are infinite, not exceptions."""
+    try:
+        return np.float64(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float)
+    except OverflowError:
+        raise ValueError(f"{name} is beyond the range of float64; try enclosure()") from None
 
 
 def _show(values: Mapping[str, Any]) -> str:
@@ -323,13 +342,15 @@ def _first_good(
         width = abs(easy - start) or 1.0
         if domain.integer:
             candidates += [easy - sign]
-        candidates += [easy - sign * width * 2.0**-k for k in range(1, 60) if not domain.integer]
+        candidates += [easy - sign * width * 2.0**-k for k in range(1, _MAX_DOUBLINGS) if not domain.integer]
         candidates.sort(key=lambda x: sign * x, reverse=True)
     else:
         candidates = [start + sign * step * 2.0**k for k in range(-60 if not domain.integer else 0, 1024)]
     for x in candidates:
-        if math.isfinite(x) and domain.contains(x) and meets(x):
-            return x
+        if math.isfinite(x) and domain.contains(x):
+            with contextlib.suppress(ValueError):  # not a number in float64, so far out
+                if meets(x):
+                    return x
     return None
 
 

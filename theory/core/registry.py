@@ -37,13 +37,19 @@ class Registry:
         self._theorems: dict[str, Theorem] = {}
         self._sources: dict[str, str] = {}
         self._loaded = False
-        self.broken: dict[str, str] = {}
+        self._broken: dict[str, str] = {}
 
     @property
     def sources(self) -> dict[str, str]:
         """Name of the module that stated each paper, by slug; checks are looked for beside it."""
         self._load()
         return dict(self._sources)
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Why each installed package that could not be read was left out, by entry point."""
+        self._load()
+        return dict(self._broken)
 
     def papers(self) -> tuple[Paper, ...]:
         """Every paper, by slug."""
@@ -98,22 +104,23 @@ class Registry:
         ValueError
             If the module lacks ``PAPER`` or ``THEOREMS``, or states an id that is taken.
         """
+        self._load()  # so that nobody takes the name of a paper that is here
         loaded = load_module(module) if isinstance(module, str) else module
         return self._state(loaded, loaded.__name__)
 
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
         package = importlib.import_module("whp.theory")
         for found in pkgutil.iter_modules(package.__path__):
             if found.name not in _NOT_PAPERS and not found.name.startswith("_"):
                 self._load_paper(found.name)
+        self._loaded = True  # not before: a paper that cannot be imported is no reason to go on without the rest
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda e: e.name):
             try:
                 self._state(entry.load(), entry.value)
             except Exception as error:
-                self.broken[entry.name] = f"{type(error).__name__}: {error}"
+                self._broken[entry.name] = f"{type(error).__name__}: {error}"
 
     def _load_paper(self, slug: str) -> None:
         name = f"whp.theory.{slug}"
@@ -127,13 +134,13 @@ class Registry:
         if not isinstance(paper, Paper) or stated is None:
             raise ValueError(f"module {source} must define PAPER (a Paper) and THEOREMS (a sequence of Theorem)")
         chosen = tuple(stated)
+        if self._sources.get(paper.slug, source) != source:
+            raise ValueError(f"{source} states paper {paper.slug!r}, which {self._sources[paper.slug]} already states")
         for t in chosen:
             if not isinstance(t, Theorem):
                 raise TypeError(f"THEOREMS of {source} must hold Theorem objects, got {t!r}")
             if t.paper.slug != paper.slug:
                 raise ValueError(f"{source} states {t.id}, which belongs to another paper than {paper.slug!r}")
-            if t.id in self._theorems and self._theorems[t.id] is not t and self._sources[paper.slug] != source:
-                raise ValueError(f"{source} states {t.id}, which {self._sources[paper.slug]} already states")
         if len({t.id for t in chosen}) != len(chosen):
             raise ValueError(f"{source} states an id twice")
         self._papers[paper.slug] = paper
@@ -156,13 +163,10 @@ def load_module(name: str) -> ModuleType:
     Raises
     ------
     ValueError
-        If the file does not exist or the name cannot be imported.
+        If the file does not exist or cannot be imported.
     """
     if not name.endswith(".py"):
-        try:
-            return importlib.import_module(name)
-        except ImportError as error:
-            raise ValueError(f"cannot import the module {name!r}: {error}") from error
+        return _imported(name, name)
     path = Path(name).resolve()
     if not path.is_file():
         raise ValueError(f"no file {name!r}")
@@ -171,7 +175,14 @@ def load_module(name: str) -> ModuleType:
     existing = sys.modules.get(path.stem)
     if existing is not None and Path(getattr(existing, "__file__", "") or "").resolve() != path:
         raise ValueError(f"{name!r} would be imported as {path.stem!r}, which is another module; rename the file")
-    return importlib.import_module(path.stem)
+    return _imported(path.stem, name)
+
+
+def _imported(module: str, given: str) -> ModuleType:
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        raise ValueError(f"cannot import the module {given!r}: {type(error).__name__}: {error}") from error
 
 
 _REGISTRY = Registry()

@@ -201,7 +201,8 @@ class EvidenceBuilder:
         """Count a failure of the subject, and keep it if it is among the first."""
         self.count(location.phase, errors=1)
         if _among_first(location, self._errors, KEPT_ERRORS):
-            self._errors.append(ErrorRecord(location, type, message, trace, Encoded.of(instance)))
+            encoded = None if instance is None else Encoded.of(instance)
+            self._errors.append(ErrorRecord(location, type, message, trace, encoded))
             self._errors = sorted(self._errors, key=lambda kept: kept._order)[:KEPT_ERRORS]
 
     def rate(self, name: str, size: int, value: Any, location: Location) -> None:
