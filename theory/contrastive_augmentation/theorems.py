@@ -267,7 +267,8 @@ DISTANCES = (
         title="Gains of two proportional images",
         statement=(
             "For i and lambda i with gains in [1-s, 1+s]: D(i) = 2 s ||i||, "
-            "d = ||i|| max(0, |lambda-1| - s(1+lambda)), and for lambda > 1 the sum D + d grows with slope lambda - 1 until the pair meets: its least value is "
+            "d = ||i|| max(0, |lambda-1| - s(1+lambda)), and for lambda > 1 "
+            "the sum D + d grows with slope lambda - 1 until the pair meets: its least value is "
             "that without augmentation."
         ),
         claim=Claim("strength at which the pair meets", "=", bounds.MEETING_STRENGTH),
