@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["AugmentationDistances", "augmentation_distances"]
 
 Floats = NDArray[np.float64]
+Pair = tuple[float, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,14 @@ def augmentation_distances(
     table, image_of, class_of = _checked(views, images, classes)
     groups = [np.flatnonzero(image_of == image) for image in np.unique(image_of)]
     labels = [class_of[members[0]] for members in groups]
-    spreads = [_extreme(table, members, members, np.argmax) for members in groups]
+    spreads = [_extreme(table, members, members, nearest=False) for members in groups]
     chosen = [(a, b) for a in range(len(groups)) for b in range(a + 1, len(groups)) if labels[a] == labels[b]]
     if pairs is not None and pairs < len(chosen):
         if pairs < 1:
             raise ValueError(f"pairs must be at least 1, got {pairs}")
         kept = np.sort(np.random.default_rng(seed).choice(len(chosen), size=pairs, replace=False))
         chosen = [chosen[k] for k in kept]
-    gaps = [_extreme(table, groups[a], groups[b], np.argmin) for a, b in chosen]
+    gaps = [_extreme(table, groups[a], groups[b], nearest=True) for a, b in chosen]
     first = int(groups[0][0])
     widest = max(spreads, key=lambda found: found[0])
     farthest = max(gaps, key=lambda found: found[0], default=(0.0, (first, first)))
@@ -96,16 +97,14 @@ def augmentation_distances(
     )
 
 
-def _extreme(
-    table: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], pick: object
-) -> tuple[float, tuple[int, int]]:
+def _extreme(table: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], *, nearest: bool) -> Pair:
     """Distance of the nearest or farthest pair; refined without cancellation once the pair is known."""
     left, right = table[rows], table[columns]
     if left.size * len(right) <= 2**16:
         squares = ((left[:, None, :] - right[None, :, :]) ** 2).sum(axis=2)
     else:
         squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * (left @ right.T)
-    at = int(np.argmax(squares) if pick is np.argmax else np.argmin(squares))
+    at = int(np.argmin(squares) if nearest else np.argmax(squares))
     pair = int(rows[at // len(columns)]), int(columns[at % len(columns)])
     return float(np.linalg.norm(table[pair[0]] - table[pair[1]])), pair
 

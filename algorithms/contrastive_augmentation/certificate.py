@@ -121,7 +121,7 @@ def certify(problem: ContrastiveProblem) -> TransferCertificate:
     >>> for name, value in certify(circle_problem()).links.items():
     ...     print(name, round(value, 12))
     spread 0.81344770298
-    representation 1.147512503123
+    representation 1.147512703123
     pixels 1.201991328101
     plain 1.450519465525
     """
