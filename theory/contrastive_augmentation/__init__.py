@@ -25,7 +25,9 @@ from whp.theory.contrastive_augmentation.quantities import (
     squared_lipschitz_constant,
 )
 from whp.theory.contrastive_augmentation.risks import (
+    centred_floors,
     mean_classifier_risk,
+    spectral_contrastive_loss,
     supervised_cross_entropy,
     supervised_risk,
     unsupervised_risk,
@@ -57,6 +59,7 @@ __all__ = [
     "LineImages",
     "OrthonormalFamily",
     "block_lines",
+    "centred_floors",
     "circle_problem",
     "class_means",
     "class_pair_moment",
@@ -75,6 +78,7 @@ __all__ = [
     "norm_bound",
     "same_class_gap_squared",
     "same_image_spread_squared",
+    "spectral_contrastive_loss",
     "spread_squared",
     "square",
     "squared_distances",

@@ -18,7 +18,9 @@ from whp.theory.contrastive_augmentation.quantities import class_means, class_pr
 from whp.theory.core.mathematics import Mathematics, NumpyMathematics
 
 __all__ = [
+    "centred_floors",
     "mean_classifier_risk",
+    "spectral_contrastive_loss",
     "supervised_cross_entropy",
     "supervised_risk",
     "unsupervised_risk",
@@ -161,3 +163,43 @@ def zero_one_error(problem: ContrastiveProblem) -> Any:
     kept = problem.class_index[:, None] != np.arange(problem.n_classes)
     wrong = ((_class_differences(problem) <= 0) & kept).any(axis=1)
     return sum(problem.weights[wrong].tolist(), start=type(problem.weights[0])(0))
+
+
+def centred_floors(problem: ContrastiveProblem) -> tuple[float, float]:
+    """``E log(1 + K exp(-f(x).f(x+)/t))`` and ``E log(1 + K exp(-f(x).mu_y/t))``.
+
+    Floors of ``R_un,K`` and ``R_mean,K`` when ``E_w f = 0``: all negatives are replaced by their mean score, zero.
+
+    Examples
+    --------
+    >>> centred_floors(ContrastiveProblem([[0.0], [0.0]], images=[0, 1], classes=[0, 1]))[0] == np.log(2)
+    True
+    """
+    problem = problem.as_floats()
+    t, f, weights = problem.temperature, problem.embeddings, problem.weights
+    floor = 0.0
+    for views in problem.views_of_images:
+        members = list(views)
+        mass = np.outer(weights[members], weights[members]) / weights[members].sum()
+        scores = f[members] @ f[members].T / t
+        floor += float((mass * np.logaddexp(0.0, np.log(problem.negatives) - scores)).sum())
+    own = (f * class_means(problem)[problem.class_index]).sum(axis=1) / t
+    return floor, float(weights @ np.logaddexp(0.0, np.log(problem.negatives) - own))
+
+
+def spectral_contrastive_loss(problem: ContrastiveProblem) -> float:
+    """``-2 E f(x).f(x+) + E (f(x).f(z))^2``, summed over all pairs.
+
+    Examples
+    --------
+    >>> spectral_contrastive_loss(ContrastiveProblem([[1.0], [-1.0]], images=[0, 1], classes=[0, 1]))
+    -1.0
+    """
+    problem = problem.as_floats()
+    scores, weights = problem.embeddings @ problem.embeddings.T, problem.weights
+    alike = 0.0
+    for views in problem.views_of_images:
+        members = list(views)
+        mass = np.outer(weights[members], weights[members]) / weights[members].sum()
+        alike += float((mass * scores[np.ix_(members, members)]).sum())
+    return -2 * alike + float(weights @ scores**2 @ weights)
