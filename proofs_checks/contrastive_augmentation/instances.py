@@ -17,10 +17,12 @@ from whp.theory.contrastive_augmentation import (
     GainPair,
     LineImages,
     OrthonormalFamily,
+    PairBatch,
     block_lines,
     circle_problem,
     crop_windows,
     meeting_problem,
+    simplex_batch,
     uncentred_problem,
 )
 
@@ -28,8 +30,10 @@ __all__ = [
     "LinearFit",
     "TwoPoints",
     "augmented_images",
+    "batch_examples",
     "centred_examples",
     "draw_augmented_images",
+    "draw_batches",
     "draw_centred",
     "draw_exact",
     "draw_families",
@@ -478,3 +482,30 @@ def linear_examples() -> dict[str, LinearFit]:
     return {
         "shared against loud": LinearFit(views, (0, 0, 1, 1), np.full(4, 0.25), np.array([[0.5], [0.2]])),
     }
+
+
+# Batches of pairs
+
+
+def batch_examples() -> dict[str, PairBatch]:
+    """The minimising simplex, a collapsed batch, low and high temperatures."""
+    return {
+        "simplex of 2": simplex_batch(2, 1.0),
+        "simplex of 5, t = 0.1": simplex_batch(5, 0.1),
+        "simplex of 20, t = 0.5": simplex_batch(20, 0.5),
+        "collapsed": PairBatch(np.ones((6, 2)), 0.5),
+        "orthogonal pairs, t = 0.01": PairBatch([[1, 0], [1, 0], [0, 1], [0, 1]], 0.01),
+        "views apart": PairBatch([[1, 0], [-1, 0], [0, 1], [0, -1]], 1.0),
+    }
+
+
+def draw_batches(rng: np.random.Generator, size: int) -> list[PairBatch]:
+    """Two to six images in one to six dimensions, views near one another, norms from 1e-3 to 1e3."""
+    found = []
+    for _ in range(size):
+        pairs, dimension = int(rng.integers(2, 7)), int(rng.integers(1, 7))
+        centres = np.repeat(rng.normal(size=(pairs, dimension)), 2, axis=0)
+        rows = centres + rng.choice((0.01, 0.3, 2.0)) * rng.normal(size=centres.shape)
+        scales = 10.0 ** rng.uniform(-3, 3, (2 * pairs, 1))
+        found.append(PairBatch(rows * scales, float(rng.choice((0.07, 0.2, 0.5, 1.0)))))
+    return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from whp.theory.core import Slot
 
-__all__ = ["CERTIFIER", "DISTANCES", "GAIN_GAP", "LINEAR_ENCODER", "RISK_ENGINE", "TUPLE_SAMPLER"]
+__all__ = ["BATCH_LOSS", "CERTIFIER", "DISTANCES", "GAIN_GAP", "LINEAR_ENCODER", "RISK_ENGINE", "TUPLE_SAMPLER"]
 
 _PROBLEM = "problem: ContrastiveProblem of whp.theory, embeddings (N, p), images, classes, weights, temperature, K"
 
@@ -83,6 +83,14 @@ TUPLE_SAMPLER = Slot(
     f"{_PROBLEM}; samples: number of independent tuples; rng: numpy Generator",
     "mean loss of the tuples in nats",
     ("problem", "samples", "rng"),
+    validate=_is_number,
+)
+BATCH_LOSS = Slot(
+    "batch_loss",
+    "(embeddings, images, temperature)",
+    "embeddings: array (2 M, p), two rows for each image; images: integers (2 M,); temperature: t",
+    "mean loss over the 2 M anchors in nats",
+    ("embeddings", "images", "temperature"),
     validate=_is_number,
 )
 LINEAR_ENCODER = Slot(

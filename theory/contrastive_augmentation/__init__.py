@@ -1,5 +1,10 @@
 """Augmentation-aware contrastive learning (Cui, Wen, Wang; ICML 2025)."""
 
+from whp.theory.contrastive_augmentation.batches import (
+    PairBatch,
+    batch_loss,
+    simplex_batch,
+)
 from whp.theory.contrastive_augmentation.families import (
     OrthonormalFamily,
     block_lines,
@@ -58,6 +63,8 @@ __all__ = [
     "GainPair",
     "LineImages",
     "OrthonormalFamily",
+    "PairBatch",
+    "batch_loss",
     "block_lines",
     "centred_floors",
     "circle_problem",
@@ -78,6 +85,7 @@ __all__ = [
     "norm_bound",
     "same_class_gap_squared",
     "same_image_spread_squared",
+    "simplex_batch",
     "spectral_contrastive_loss",
     "spread_squared",
     "square",

@@ -6,6 +6,7 @@ from whp.theory.contrastive_augmentation import formulas
 from whp.theory.core import Bound, Domain, Symbol
 
 __all__ = [
+    "BATCH_FLOOR",
     "CENTRED_FLOOR",
     "ERROR_BOUND",
     "MEETING_STRENGTH",
@@ -58,6 +59,15 @@ ERROR_BOUND = Bound(
     formulas.error_bound,
     (Symbol("R_sup", Domain.reals(0), "cross-entropy of the mean classifier", "increasing", r"R_{\mathrm{sup}}"),),
     "probability",
+)
+BATCH_FLOOR = Bound(
+    "log(1 + (2 M - 2) exp(-M / ((M - 1) t)))",
+    formulas.batch_floor,
+    (
+        Symbol("M", Domain.integers(2), "images in the batch, two views of each", "increasing"),
+        Symbol("t", Domain.reals(0, open="low"), "temperature", "increasing"),
+    ),
+    "nats",
 )
 CENTRED_FLOOR = Bound(
     "log(1 + K exp(-B^2 / t))",

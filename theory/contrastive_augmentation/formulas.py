@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
+    "batch_floor",
     "centred_floor",
     "error_bound",
     "meeting_strength",
@@ -46,6 +47,11 @@ def error_bound(m: Any, R_sup: Any) -> Any:
 def centred_floor(m: Any, B: Any, t: Any, K: Any) -> Any:
     """T5: ``log(1 + K exp(-B^2 / t))``."""
     return m.log1p(K * m.exp(-(B**2) / t))
+
+
+def batch_floor(m: Any, M: Any, t: Any) -> Any:
+    """T9: ``log(1 + (2 M - 2) exp(-M / ((M - 1) t)))``."""
+    return m.log1p((2 * M - 2) * m.exp(-M / ((M - 1) * t)))
 
 
 def sampling_radius(m: Any, B: Any, t: Any, n: Any, delta: Any) -> Any:

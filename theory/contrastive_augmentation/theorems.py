@@ -291,6 +291,19 @@ ENCODERS = (
         provenance="prior",
         not_claimed="Anything about InfoNCE, or about encoders that are not linear.",
     ),
+    Theorem(
+        id="contrastive_augmentation.T9",
+        paper=PAPER,
+        title="Floor of the batch loss",
+        statement=(
+            "For two views of each of M images, scores the cosines over t and negatives the 2 M - 2 views of other "
+            "images, the mean loss is at least log(1 + (2 M - 2) exp(-M / ((M - 1) t))), attained when the views of "
+            "each image coincide at a corner of a regular simplex around zero."
+        ),
+        claim=Claim("NT-Xent", ">=", bounds.BATCH_FLOOR),
+        provenance="derived",
+        not_claimed="Anything on the risk with independent negatives, which collide: that is T5's.",
+    ),
 )
 
 THEOREMS = TRANSFER + SUPERVISED + DISTANCES + ENCODERS
