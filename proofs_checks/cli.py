@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,17 +52,24 @@ def _errors() -> Iterator[None]:
         raise
     except (ValueError, OSError) as error:
         _stop(error)
+    except RuntimeError as error:
+        from concurrent.futures import BrokenExecutor
+
+        if not isinstance(error, BrokenExecutor):
+            raise
+        _stop(error)
     except KeyboardInterrupt:
         _stop("interrupted", 130)
 
 
 def _load(modules: list[str] | None) -> tuple[str, ...]:
+    from whp.proofs_checks.engine.registry import leave_out_broken
     from whp.theory.core.registry import load_papers
 
+    for source, reason in leave_out_broken().items():
+        typer.echo(f"whp: the installed theorems of {source!r} are left out: {' '.join(reason.split())}", err=True)
     for name in modules or []:
         load_papers().add_module(name)
-    for name, reason in load_papers().broken.items():
-        typer.echo(f"whp: the package behind entry point {name!r} is left out: {' '.join(reason.split())}", err=True)
     return tuple(modules or [])
 
 
@@ -146,10 +154,13 @@ def _theorem_json(t: Any) -> dict[str, Any]:
 @app.command()
 def verify(
     patterns: Patterns = None,
-    subject: Annotated[list[str] | None, typer.Option(help="slot=module:function or slot=file.py:function.")] = None,
+    subject: Annotated[
+        list[str] | None, typer.Option(help="slot=module:function, slot=file.py:function or slot=exec:PROGRAM.")
+    ] = None,
     budget: BudgetOption = "standard",
     seed: Seed = 0,
     jobs: Jobs = 0,
+    cluster: Annotated[str | None, typer.Option(help="Dask scheduler to run on: its address or file.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds that one observation may take.", min=0.01)] = None,
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
@@ -180,7 +191,11 @@ def verify(
         limits = None
         if timeout is not None or memory is not None:
             limits = Limits(timeout, None if memory is None else memory * 2**20)
-        with tables.progress(enabled=not as_json) as progress, Ledger(ledger) as open_ledger:
+        with (
+            tables.progress(enabled=not as_json) as progress,
+            Ledger(ledger) as open_ledger,
+            _executor(cluster, modules, subject or []) as executor,
+        ):
             open_ledger.begin({"patterns": patterns or [], "subject": subject or [], "budget": budget, "seed": seed})
             result = run(
                 *(patterns or []),
@@ -188,6 +203,7 @@ def verify(
                 budget=budget,
                 seed=seed,
                 jobs=_jobs(jobs),
+                executor=executor,
                 limits=limits,
                 modules=modules,
                 progress=progress,
@@ -268,9 +284,19 @@ def report(
 
 
 def _jobs(jobs: int) -> int:
-    import os
-
     return jobs or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+@contextmanager
+def _executor(cluster: str | None, modules: tuple[str, ...], subject: list[str]) -> Iterator[Any]:
+    """Executor on a cluster; None without one."""
+    if cluster is None:
+        yield None
+        return
+    from whp.proofs_checks.cluster import ClusterExecutor
+
+    with ClusterExecutor(cluster, modules=modules, subjects=_slots(subject)) as executor:
+        yield executor
 
 
 def _slots(texts: list[str]) -> dict[str, str]:
@@ -278,7 +304,7 @@ def _slots(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, separator, reference = text.partition("=")
         if not separator or ":" not in reference:
-            raise ValueError(f"--subject is written slot=module:function, got {text!r}")
+            raise ValueError(f"--subject is written slot=module:function or slot=exec:PROGRAM, got {text!r}")
         slots[name] = reference
     return slots
 
@@ -533,7 +559,12 @@ def new(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point of ``whp``: a wrong call is one line on standard error, too."""
+    """Entry point of ``whp``: a wrong call is one line on standard error, too.
+
+    Modules in the present folder can be named, as with ``python -m``.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     given = sys.argv[1:] if arguments is None else arguments
     usage_error: Any = typer.BadParameter.__base__
     try:
