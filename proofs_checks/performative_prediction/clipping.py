@@ -1,9 +1,9 @@
 """Claims on means of unbounded estimates, made bounded without becoming false.
 
-A replicate is the mean ``V`` of ``R`` inner draws whose variance is at most ``variance``; let ``e = sqrt(variance / R)``. For
-the claim ``E V <= mean`` it is clipped from above at ``mean + 10 e``, which only lowers its mean, and from below at
-``mean - 2.5 e``, which raises it by at most ``e (sqrt(2.5^2 + 1) - 2.5) / 2 < e / 10`` (Scarf's bound on a mean excess), which is
-added to the claim. Claims from below are the mirror image.
+A replicate is the mean ``V`` of ``R`` inner draws whose variance is at most ``variance``; let ``e = sqrt(variance /
+R)``. For the claim ``E V <= mean`` it is clipped from above at ``mean + 10 e``, which only lowers its mean, and from
+below at ``mean - 2.5 e``, which raises it by at most ``e (sqrt(2.5^2 + 1) - 2.5) / 2 < e / 10`` (Scarf's bound on a
+mean excess), which is added to the claim. Claims from below are the mirror image.
 """
 
 import math

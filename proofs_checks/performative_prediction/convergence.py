@@ -32,14 +32,16 @@ RUNS = 12  # runs averaged in one replicate
 DESCENT = Slot(
     "descent",
     "(problem, start, schedule, replicates, rng)",
-    "problem: instance of a family; start: shape (d,); schedule: GuidedSchedule; replicates: number of runs R; rng: Generator",
+    "problem: instance of a family; start: shape (d,); schedule: GuidedSchedule; replicates: number of runs R; rng: "
+    "Generator",
     "decisions x_0, x_1, ..., shape (iterations + 1, R, d); fewer rows only when the runs diverge",
     ("problem", "start", "schedule", "replicates", "rng"),
 )
 PLANNER = Slot(
     "planner",
     "(epsilon, dimension, smoothness, variance, initial_gap, small_step)",
-    "epsilon: wanted root mean square gradient; dimension: d; smoothness: H; variance: sigma^2; initial_gap: F(x_0) - inf F; "
+    "epsilon: wanted root mean square gradient; dimension: d; smoothness: H; variance: sigma^2; initial_gap: F(x_0) - "
+    "inf F; "
     "small_step: step 1/(12 d H) rather than 1/(12 H)",
     "AccuracyPlan with step, radius, batch, iterations, isotropic_share, samples",
     ("epsilon", "dimension", "smoothness", "variance", "initial_gap", "small_step"),
@@ -284,9 +286,11 @@ def extra_accuracy(epsilon: float, dimension: int, *arguments: Any, **options: A
     return replace(plan, samples=int(plan.samples / epsilon))
 
 
-def constant_step_planner(epsilon: float, dimension: int, *arguments: Any, small_step: bool = True) -> AccuracyPlan:
+def constant_step_planner(
+    epsilon: float, dimension: int, smoothness: float, variance: float, initial_gap: float, small_step: bool = True
+) -> AccuracyPlan:
     """Mutant: step ``1 / (12 H)`` where the small one was asked for, with the simple bound's radius and batch."""
-    plan = plan_for_accuracy(epsilon, dimension, *arguments, small_step=False)
+    plan = plan_for_accuracy(epsilon, dimension, smoothness, variance, initial_gap, small_step=False)
     return replace(plan, samples=plan.samples * dimension)
 
 
@@ -401,7 +405,7 @@ def draw_regimes(rng: np.random.Generator, size: int) -> list[RegimeCase]:
 
 
 def two_point_product(case: PlanCase) -> Slack:
-    """Iterations times samples an iteration, against the total; ``d`` a square, ``epsilon`` a power of two, so exact."""
+    """Iterations times samples an iteration, against the total; ``d`` a square, ``epsilon`` a power of two."""
     return _product(case, 4)
 
 

@@ -38,7 +38,8 @@ ROUNDING = 1e-11  # a few dozen operations on numbers of size at most ten
 DIRECTION = Slot(
     "direction",
     "(guide, alpha, isotropic, along)",
-    "guide: unit vector or zero, shape (..., d); alpha: isotropic share in [0, 1]; isotropic: standard normal z, shape (..., d); "
+    "guide: unit vector or zero, shape (..., d); alpha: isotropic share in [0, 1]; isotropic: standard normal z, "
+    "shape (..., d); "
     "along: standard normal s, shape (...)",
     "direction u, shape (..., d)",
     ("guide", "alpha", "isotropic", "along"),
@@ -268,7 +269,6 @@ def moment_examples() -> dict[str, MomentCase]:
 def guided_step_is_two_point_step(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Compare the two steps under one ``z``, on the noiseless objective; the contrast vector serves as ``z``."""
     d, x, objective = case.x.size, case.x, case.problem.objective
-    assert case.contrast is not None
     z, mu = 2.0 * case.contrast, case.radius
     two_point = two_point_estimate(objective(x + mu * z), objective(x - mu * z), mu, z)
     u = np.asarray(direction(case.guide, 1.0, z, np.asarray(0.7)))
@@ -281,7 +281,6 @@ def guided_step_is_two_point_step(case: EstimateCase, *, direction: Callable[...
 def rotated_direction(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Reflect guide and ``z`` by a Householder matrix; then turn the signs of guide and ``s`` together."""
     d = case.x.size
-    assert case.contrast is not None
     q = np.eye(d) - 2.0 * np.outer(case.contrast, case.contrast) / (case.contrast @ case.contrast)
     z, s = case.x, np.asarray(-1.3)
     u = np.asarray(direction(case.guide, case.alpha, z, s))

@@ -52,7 +52,8 @@ INNER = 256  # estimates averaged in one replicate
 ESTIMATOR = Slot(
     "estimator",
     "(oracle, x, guide, alpha, radius, batch, rng)",
-    "oracle: DecisionOracle with R replicates; x, guide: shape (R, d); alpha: isotropic share; radius: mu; batch: samples a side; rng: Generator",
+    "oracle: DecisionOracle with R replicates; x, guide: shape (R, d); alpha: isotropic share; radius: mu; batch: "
+    "samples a side; rng: Generator",
     "gradient estimates, shape (R, d), one a replicate",
     ("oracle", "x", "guide", "alpha", "radius", "batch", "rng"),
 )
@@ -92,11 +93,10 @@ def estimates_of(
 def variance_on_quadratic(case: EstimateCase) -> float:
     """Bound on the second moment of the estimate along the contrast, for a quadratic objective.
 
-    ``E (a'u)^2 (c'u)^2 = a'Sa c'Sc + 2 (a'Sc)^2`` plus the noise ``(v_+ + v_-)(c'u)^2 / (4 mu^2 m)``, where ``v`` is the
-    variance of the loss: constant on one family, ``s^2 |r|^2 + d s^4 / 2`` on the other.
+    ``E (a'u)^2 (c'u)^2 = a'Sa c'Sc + 2 (a'Sc)^2`` plus the noise ``(v_+ + v_-)(c'u)^2 / (4 mu^2 m)``, where ``v`` is
+    the variance of the loss: constant on one family, ``s^2 |r|^2 + d s^4 / 2`` on the other.
     """
     sigma, a, c = direction_covariance(case.guide, case.alpha), case.gradient, case.contrast
-    assert c is not None
     along = float(c @ sigma @ c)
     signal = float(a @ sigma @ a) * along + 2.0 * float(a @ sigma @ c) ** 2
     spread = 0.0
@@ -123,17 +123,15 @@ def mean_of_shared(case: EstimateCase, *, estimator: Callable[..., Array], rng: 
 def variance_of_shared(case: EstimateCase) -> float:
     """Second moment of the same-sample estimate: its slope is ``u'(known gradient at the sample mean)``."""
     sigma, r, c = direction_covariance(case.guide, case.alpha), case.problem.known_gradient(case.x), case.contrast
-    assert c is not None
     along = float(c @ sigma @ c)
     signal = float(r @ sigma @ r) * along + 2.0 * float(r @ sigma @ c) ** 2
-    return signal + case.problem.noise**2 / case.batch * (
-        float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2
-    )
+    spread = float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2
+    return signal + float(case.problem.noise) ** 2 / case.batch * spread
 
 
 @functools.lru_cache(maxsize=32)
 def smoothed_along_guide(case: EstimateCase) -> tuple[float, float]:
-    """Mean of ``g'guide`` for a share of zero, and a bound on its second moment, by one-dimensional quadrature in ``s``."""
+    """Mean of ``g'guide`` for a share of zero, and a bound on its second moment, by quadrature in ``s``."""
     if isinstance(case.problem, StrategicClassification):  # piecewise smooth: a fine midpoint rule instead
         edges = np.linspace(-7.0, 7.0, 701)
         s = 0.5 * (edges[1:] + edges[:-1])
@@ -192,7 +190,7 @@ def single_sample(oracle: Any, x: Array, guide: Array, alpha: float, radius: flo
 
 
 def worked_example() -> LocationQuadratic:
-    """The two-dimensional instance with rational answers: ``r = (-3/4, 3/2)``, ``grad F = (-3/8, 15/16)`` at ``(1, 1)``."""
+    """An instance with rational answers: ``r = (-3/4, 3/2)``, ``grad F = (-3/8, 15/16)`` at ``(1, 1)``."""
     return LocationQuadratic([[0.5, 0.25], [0.0, 0.5]], [1.0, -1.0], 0.5)
 
 
@@ -216,7 +214,7 @@ def quadratic_examples() -> dict[str, EstimateCase]:
 
 
 def shared_examples() -> dict[str, EstimateCase]:
-    """Worked example at ``(1, 1)``, and at the performatively stable point, where the mean is zero but ``grad F`` need not be."""
+    """Worked example at ``(1, 1)``, and a performatively stable point, where the mean is zero but ``grad F`` is not."""
     cases = {}
     problem, x = worked_example(), np.ones(2)
     guide = problem.known_gradient(x) / np.linalg.norm(problem.known_gradient(x))
@@ -234,7 +232,7 @@ def small_shop() -> MultiproductPricing:
 
 @recipe("performative_prediction.breast_cancer")
 def strategic_patients(rng: np.random.Generator, sign: float) -> EstimateCase:
-    """Strategic classification on scikit-learn's breast-cancer table: four standardised features, 200 rows, and a bias."""
+    """Strategic classification on scikit-learn's breast-cancer table: four features, a bias, 200 rows."""
     from sklearn.datasets import load_breast_cancer
 
     table = load_breast_cancer()
@@ -493,7 +491,7 @@ def _gaussian(case: EstimateCase, gradient_share: float, noise_share: float) -> 
 
 
 def one_point_bound(case: EstimateCase) -> Slack:
-    """Exact second moment of the one-point estimate, with the control one below ``F``, against the predecessor's bound."""
+    """Exact second moment of the one-point estimate, with a control one below ``F``, against the bound."""
     return _one_point(case, 1.0, 1.0)
 
 
@@ -620,7 +618,7 @@ def draw_cubics(rng: np.random.Generator, size: int) -> list[CubicCase]:
     for _ in range(size):
         d = int(rng.integers(1, 5))
         rows = [tuple(Fraction(int(v), 2) for v in rng.integers(-6, 7, d)) for _ in range(3)]
-        cases.append(CubicCase(*rows, Fraction(int(rng.integers(1, 9)), 10)))
+        cases.append(CubicCase(rows[0], rows[1], rows[2], Fraction(int(rng.integers(1, 9)), 10)))
     return cases
 
 
@@ -701,7 +699,8 @@ CHECKS = (
         kind="sample",
         observe=mean_along_guide,
         instances=Instances(
-            scope="pricing with exact sums, and scikit-learn's breast-cancer table with strategic applicants; share 0, from both sides",
+            scope="pricing with exact sums, and scikit-learn's breast-cancer table with strategic applicants; share "
+            "0, from both sides",
             examples=nonquadratic_examples,
         ),
         slots={ESTIMATOR: guided_two_point},

@@ -143,7 +143,7 @@ def inverse_optimality(case: WeightCase, *, weights: Callable[..., Array]) -> Sl
 
 
 def filling_optimality(case: WeightCase, *, weights: Callable[..., Array]) -> Slack:
-    """On the simplex, and the weighted mean of the partial derivatives is their least: the Karush-Kuhn-Tucker condition."""
+    """On the simplex, and the weighted mean of the partial derivatives is their least (Karush-Kuhn-Tucker)."""
     a = np.asarray(weights(case.square_biases, case.variances))
     slopes = case.square_biases + 2.0 * a * case.variances
     scale = 1.0 + float(slopes.max())

@@ -258,7 +258,8 @@ CHECKS = (
         kind="slack",
         observe=accounting,
         instances=Instances(
-            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 iterations",
+            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 "
+            "iterations",
             examples=count_examples,
             draw=draw_count_cases,
         ),
@@ -282,7 +283,8 @@ CHECKS = (
         kind="event",
         observe=wins_on_pricing,
         instances=Instances(
-            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a method",
+            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a "
+            "method",
             examples=shop_examples,
         ),
         slots={GUIDED_METHOD: tuned_guided, TWO_POINT_METHOD: tuned_two_point},

@@ -138,7 +138,8 @@ PROOFS = (
     Proof(
         "performative_prediction.direction_covariance",
         "rational_guides",
-        "all shares and all guides on the unit circle and sphere (d = 2, 3) but the pole of the parametrisation: trace and trace of the square",
+        "all shares and all guides on the unit circle and sphere (d = 2, 3) but the pole of the parametrisation: "
+        "trace and trace of the square",
         prove_covariance,
     ),
     Proof(

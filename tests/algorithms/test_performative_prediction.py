@@ -129,8 +129,8 @@ def test_constant_loss_with_nine_workers_uses_the_budget_exactly_and_ends():
         run, calls = AskTell(oracle, np.zeros(4), method, 1000, rng()), [0]
 
         def work(ticket, run=run):
-            run.tell(ticket.number, np.zeros((ticket.count, 1)))
-            return ticket.count
+            run.tell(ticket.number, np.zeros((ticket.samples, 1)))
+            return ticket.samples
 
         with ThreadPoolExecutor(9) as pool:
             while not run.finished:
@@ -270,11 +270,11 @@ def test_replicates_agree_with_the_single_run_in_law():
 
 def test_equal_seeds_give_equal_runs_and_global_state_stays():
     oracle = oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3))
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     for method in all_methods():
         runs = [minimise(oracle, np.ones(2), method, 100, rng(7)).decision for _ in range(2)]
         assert np.array_equal(*runs)
-    assert np.array_equal(before, np.random.get_state()[1])
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
 def test_start_is_not_changed():
@@ -766,7 +766,7 @@ def test_ask_and_tell_does_not_depend_on_how_a_stage_is_split():
         while not run.finished:
             tickets = list(iter(lambda run=run, at_most=at_most: run.ask(at_most), None))
             for ticket in reversed(tickets):
-                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.count, rng()))
+                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.samples, rng()))
         finals.append(run.result().decision)
     assert np.array_equal(finals[0], finals[1]) and np.array_equal(finals[0], finals[2])
 
