@@ -165,6 +165,8 @@ def verify(
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write a Markdown report to this file.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
     ledger: Annotated[Path, typer.Option(help="Ledger file; every block is committed to it.")] = _LEDGER,
     resume: Annotated[bool, typer.Option("--resume", help="Repeat nothing that the ledger already holds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and about how long it takes.")] = False,
@@ -214,10 +216,70 @@ def verify(
             _emit({**result.to_json(), "evidence": {k: str(p) for k, p in paths.items()}})
         else:
             tables.show_report(result, paths)
-        if report is not None:
-            from whp.proofs_checks.html import write_report
+        _write_reports(result, paths, report, markdown, junit, quiet=as_json)
+    raise typer.Exit(result.exit_status)
 
-            typer.echo(f"report: {write_report(result, paths, report)}", err=as_json)
+
+def _write_reports(
+    result: Any, paths: Any, html: Path | None, markdown: Path | None, junit: Path | None, *, quiet: bool
+) -> None:
+    if html is None and markdown is None and junit is None:
+        return
+    from whp.proofs_checks.html import write_junit, write_markdown, write_report
+
+    written = [write_report(result, paths, html)] if html is not None else []
+    written += [write_markdown(result, markdown)] if markdown is not None else []
+    written += [write_junit(result, junit)] if junit is not None else []
+    for path in written:
+        typer.echo(f"report: {path}", err=quiet)
+
+
+@app.command()
+def report(
+    patterns: Patterns = None,
+    out: Annotated[Path, typer.Option(help="The HTML file.")] = Path(".whp/report.html"),
+    budget: BudgetOption = "standard",
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    ledger: Annotated[Path, typer.Option(help="Ledger that answers what was computed before.")] = _LEDGER,
+    with_mutants: Annotated[
+        bool, typer.Option("--mutants", help="Run the mutants too and show how each died.")
+    ] = False,
+    theorems: Modules = None,
+) -> None:
+    """Write one self-contained HTML file; what the ledger holds is not computed again.
+
+    Exit status: as `whp verify`.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine import mutants as run_mutants
+        from whp.proofs_checks.engine import verify as run
+        from whp.proofs_checks.engine.files import write_all
+        from whp.proofs_checks.engine.ledger import Ledger
+        from whp.proofs_checks.html import write_report
+
+        chosen, workers = patterns or [], _jobs(jobs)
+        with tables.progress(enabled=True) as progress, Ledger(ledger) as opened:
+            opened.begin({"patterns": chosen, "subject": [], "budget": budget, "seed": seed})
+            result = run(
+                *chosen,
+                budget=budget,
+                seed=seed,
+                jobs=workers,
+                modules=modules,
+                progress=progress,
+                ledger=opened,
+                resume=True,
+            )
+            opened.finish()
+            killed = None
+            if with_mutants:
+                killed = run_mutants(
+                    *chosen, budget=result.budget, seed=seed, jobs=workers, modules=modules, progress=progress
+                )
+        typer.echo(f"report: {write_report(result, write_all(result, ledger.parent / 'evidence'), out, killed)}")
     raise typer.Exit(result.exit_status)
 
 
@@ -424,7 +486,7 @@ def _outward(end: Any, direction: float) -> float:
     try:
         nearest = float(end)
     except OverflowError:
-        nearest = math.copysign(math.inf, end.numerator)
+        nearest = math.inf if end > 0 else -math.inf
     inside = nearest > end if direction < 0 else nearest < end
     return math.nextafter(nearest, direction) if inside else nearest
 
@@ -556,7 +618,8 @@ def main(arguments: list[str] | None = None) -> None:
             error.show()
             sys.exit(2)
         command = error.ctx.command_path if error.ctx is not None else "whp"
-        typer.echo(f"whp: {' '.join(error.format_message().split())} See `{command} --help`.", err=True)
+        message = " ".join(error.format_message().split()).rstrip(".")
+        typer.echo(f"whp: {message}. See `{command} --help`.", err=True)
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 
