@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def commands(text):
 
 def run(command, folder):
     programs = {"whp": [sys.executable, "-m", "whp.proofs_checks.cli"], "pytest": [sys.executable, "-m", "pytest"]}
-    words = shlex.split(command)
+    words = [found for word in shlex.split(command) for found in (sorted(glob(word, root_dir=folder)) or [word])]
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     extra = ["-p", "whp.proofs_checks.pytest_plugin"] if words[0] == "pytest" and not plugin_installed() else []
     return subprocess.run(
