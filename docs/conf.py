@@ -6,8 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pages import make  # noqa: E402
-from sphinx.ext import autosummary  # noqa: E402
+from pages import make
+from sphinx.ext import autosummary
 
 project = "whp"
 author = "The whp authors"

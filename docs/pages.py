@@ -7,7 +7,9 @@ from pathlib import Path
 
 from whp.proofs_checks.engine import verify
 from whp.proofs_checks.engine.decide import smallest_violation
+from whp.proofs_checks.engine.evidence import Recipe
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
+from whp.proofs_checks.engine.verdict import Kind
 from whp.theory import papers, theorems
 
 HERE = Path(__file__).parent
@@ -45,7 +47,13 @@ def write(name, lines):
 
 def entry(theorem):
     """Lines of the catalogue on one theorem."""
-    lines = [f"(theorem-{theorem.id})=", f"## {text(theorem.id)}: {text(theorem.title)}", "", text(theorem.statement), ""]
+    lines = [
+        f"(theorem-{theorem.id})=",
+        f"## {text(theorem.id)}: {text(theorem.title)}",
+        "",
+        text(theorem.statement),
+        "",
+    ]
     where = f"{theorem.locator}; " if theorem.locator else ""
     facts = [
         ("Claim", code(theorem.claim.text)),
@@ -60,7 +68,8 @@ def entry(theorem):
     facts += [(f"Proof {code(p.name)}", f"for {text(p.scope)}") for p in proofs_of(theorem.id)]
     slots = {s.name: s for c in checks_of(theorem.id) for s in c.slots}
     facts += [
-        (f"Slot {code(s.name + s.signature)}", f"{text(s.arguments)}; returns {text(s.returns)}") for s in slots.values()
+        (f"Slot {code(s.name + s.signature)}", f"{text(s.arguments)}; returns {text(s.returns)}")
+        for s in slots.values()
     ]
     lines += [f"- **{name}:** {fact}" for name, fact in facts if fact]
     if theorem.bound is not None:
@@ -89,13 +98,18 @@ def finding(theorem, reports):
     report = reports[theorem.id]
     lines = [f"## {text(theorem.id)}: {text(theorem.title)}", "", f"> {text(theorem.statement)}", ""]
     source = f"{text(theorem.paper.title)}" + (f", {text(theorem.locator)}" if theorem.locator else "")
-    who = {"reported": f"As reported of {source}.", "paper": f"{source}."}.get(theorem.provenance, f"Rests on {source}.")
+    who = {
+        "reported": f"As reported of {source}.",
+        "paper": f"{source}.",
+        "derived": "No publication's: stated here, because it is tempting, beside what does hold.",
+    }.get(theorem.provenance, f"A known result that {source} rests on.")
     lines += [f"**Whose statement.** {who} {('Reading: ' + text(theorem.reading)) if theorem.reading else ''}", ""]
     lines += [f"**Verdict.** {report.statement.kind.value}: {text(report.statement.text)}.", ""]
     shown = [c for c in report.checks if c.evidence is not None and c.evidence.violations]
     if shown:
-        smallest = min((smallest_violation(c.evidence) for c in shown), key=lambda v: len(v.instance.text))
-        instance = repr(smallest.instance.decode())
+        found = [(c.check, smallest_violation(c.evidence).instance) for c in shown]
+        check, encoded = min(found, key=lambda f: (isinstance(f[1].decode(), Recipe), len(f[1].text)))
+        instance = repr(encoded.decode())
         cut = instance if len(instance) <= LONGEST else f"{instance[:LONGEST]}... ({len(instance)} characters)"
         lines += ["**Smallest instance found.**", "", "```text", cut, "```", ""]
     note = NOTES / f"{theorem.id}.md"
@@ -105,7 +119,9 @@ def finding(theorem, reports):
         judged = reports[better.id].statement
         lines += [f"**Corrected** ([`{better.id}`](#theorem-{better.id})): {text(better.statement)}", ""]
         lines += [f"Its evidence: {judged.kind.value}: {text(judged.text)}.", ""]
-    return [*lines, "```console", f"$ whp verify {theorem.id}", f"$ whp replay .whp/evidence/{theorem.id}-*.json", "```", ""]
+    name = check.id if shown else next(c.check.id for c in report.checks if c.verdict.kind is Kind.REFUTED)
+    file = f".whp/evidence/{name.replace('/', '-')}--seed0.json"
+    return [*lines, "```console", f"$ whp verify {theorem.id}", f"$ whp replay {file}", "```", ""]
 
 
 def findings():
@@ -114,8 +130,8 @@ def findings():
     lines = [
         "# Findings",
         "",
-        "Statements that came out refuted, as they were read, with what repairs them. This page is made from the registry "
-        f"and from evidence gathered when the site was built (`whp verify`, budget {BUDGET}).",
+        "Statements that came out refuted, as they were read, with what repairs them. This page is made from the "
+        f"registry and from evidence gathered when the site was built (`whp verify`, budget {BUDGET}).",
         "",
     ]
     if chosen:
