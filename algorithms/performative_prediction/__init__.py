@@ -16,6 +16,7 @@ from .estimators import (
     unit_guide,
 )
 from .exact_descent import ExactResult, exact_minimiser, gradient_descent, repeated_retraining
+from .guide_diagnostics import AdaptiveShare, explained_share
 from .guided_historical_samples import GuidedHistoricalSamples
 from .guided_new_samples import GuidedNewSamples
 from .history_control import HistoryControlDescent
@@ -37,6 +38,7 @@ from .unguided import OnePointDescent, ResidualFeedbackDescent, TwoPointDescent
 
 __all__ = [
     "AccuracyPlan",
+    "AdaptiveShare",
     "ApproachOne",
     "AskTell",
     "Ball",
@@ -71,6 +73,7 @@ __all__ = [
     "certify",
     "draw_output",
     "exact_minimiser",
+    "explained_share",
     "gaussian_one_point",
     "gaussian_two_point",
     "gradient_descent",

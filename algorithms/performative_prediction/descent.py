@@ -7,7 +7,7 @@ calls the user's sampler, and `AskTell`, where the samples come from outside (a 
 import itertools
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -107,14 +107,14 @@ class Budget:
         ((4, 4), (1, 1), (5, 4))
         """
         left = self.samples - spent
+        least, total = len(wanted), sum(wanted)
+        if total + least <= left:
+            return wanted
         if self.rule == "after_step":
             return wanted if left > 0 else None
-        least, total = len(wanted), sum(wanted)
         if left < least:
             return None
-        if total + least <= left or total == left:
-            return wanted
-        return _shares(wanted, left)
+        return wanted if total == left else _shares(wanted, left)
 
 
 def _shares(wanted: tuple[int, ...], total: int) -> tuple[int, ...]:
@@ -274,6 +274,8 @@ class DescentTrace:
         Isotropic share, smoothing radius, samples a side (harmonic mean of the sides) and step size.
     losses, slopes : numpy.ndarray, shape (K, ...)
         Mean observed loss and observed directional slope.
+    along : numpy.ndarray, shape (K, ...), or None
+        Components ``u'g`` of the directions along the guides, for `explained_share`; ``None`` like ``guides``.
     guides : numpy.ndarray, shape (K, ..., d), or None
         Guides used; ``None`` for unguided methods or without ``keep_decisions``.
     """
@@ -286,13 +288,15 @@ class DescentTrace:
     steps: Array
     losses: Array
     slopes: Array
-    guides: Array | None = field(default=None)
+    along: Array | None = None
+    guides: Array | None = None
 
     @staticmethod
     def of(run: Run) -> "DescentTrace":
         """Collect the record of a run."""
         steps = run.steps
-        guides = [s.guide for s in steps if s.guide is not None] if run.keep_decisions else []
+        guided = run.keep_decisions and bool(steps) and all(s.guide is not None for s in steps)
+        guides = _stacked([s.guide for s in steps if s.guide is not None]) if guided else None
         return DescentTrace(
             decisions=_stacked(run.decisions if run.keep_decisions else [run.decisions[0], run.x]),
             samples=np.array(run.samples, dtype=np.int64),
@@ -302,7 +306,8 @@ class DescentTrace:
             steps=np.array([s.step for s in steps]),
             losses=np.array([s.loss for s in steps]),
             slopes=np.array([s.slope for s in steps]),
-            guides=_stacked(guides) if guides and len(guides) == len(steps) else None,
+            along=None if guides is None else np.vecdot(_stacked([s.direction for s in steps]), guides),
+            guides=guides,
         )
 
 
@@ -464,16 +469,16 @@ def minimise(
     limit = budget if isinstance(budget, Budget) else Budget(budget)
     run = Run(oracle, start, limit, rng, decision_set, deploy, divergence_radius, keep_decisions)
     plan = method.iterate(run)
-    sampling, inspected = run.sampling, False
+    draw, sampling, inspected = oracle.draw, run.sampling, False
     try:
         request = next(plan)
         while True:
-            samples = tuple([oracle.draw(x, count, sampling) for x, count in request])
-            if len(samples) == 2 and not inspected:
+            samples = tuple([draw(x, count, sampling) for x, count in request])
+            if not inspected and len(samples) == 2:
                 refuse_shared_samples(samples)
                 inspected = True
-            for deployment in request:
-                run.spent += deployment.samples
+            for _, count in request:
+                run.spent += count
             request = plan.send(samples)
     except StopIteration:
         pass

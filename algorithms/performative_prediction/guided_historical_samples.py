@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
 from .estimators import two_point_estimate, unit_guide
-from .guided_new_samples import check_guide_options, draw_guided_direction
+from .guide_diagnostics import AdaptiveShare
+from .guided_new_samples import check_guide_options, draw_guided_direction, share_and_tracker
 from .schedules import ApproachOne, CountSchedule, Schedule, as_count, as_schedule
 
 __all__ = ["GuidedHistoricalSamples"]
@@ -30,7 +31,7 @@ class GuidedHistoricalSamples:
         ``beta_k`` and ``mu_k``.
     side_samples : int or callable
         ``m_k``.
-    isotropic_share : float or callable, optional
+    isotropic_share : float, callable or AdaptiveShare, optional
         ``alpha_k``; by default ``1 - 0.98^k``.
     window : int, optional
         Iterations whose samples are kept.
@@ -56,7 +57,7 @@ class GuidedHistoricalSamples:
     step: float | Schedule
     radius: float | Schedule
     side_samples: int | CountSchedule
-    isotropic_share: float | Schedule = field(default_factory=ApproachOne)
+    isotropic_share: float | Schedule | AdaptiveShare = field(default_factory=ApproachOne)
     window: int = 1
     lag: int = 0
     guide_tolerance: float = 0.0
@@ -67,9 +68,9 @@ class GuidedHistoricalSamples:
         object.__setattr__(self, "step", as_schedule("step", self.step))
         object.__setattr__(self, "radius", as_schedule("radius", self.radius))
         object.__setattr__(self, "side_samples", as_count("side_samples", self.side_samples))
-        object.__setattr__(
-            self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
-        )
+        if not isinstance(self.isotropic_share, AdaptiveShare):
+            share = as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
+            object.__setattr__(self, "isotropic_share", share)
         check_guide_options(self.guide_tolerance, self.without_guide)
         for name, least in (("window", 1), ("lag", 0)):
             value = getattr(self, name)
@@ -84,8 +85,9 @@ class GuidedHistoricalSamples:
 
     def iterate(self, run: Run) -> Plan:
         """Run the method."""
-        step, radius, share, sides = self.step, self.radius, self.isotropic_share, self.side_samples
-        assert callable(step) and callable(radius) and callable(share) and callable(sides)
+        step, radius, sides = self.step, self.radius, self.side_samples
+        assert callable(step) and callable(radius) and callable(sides)
+        share, tracker = share_and_tracker(self.isotropic_share)
         oracle, isotropic = run.oracle, self.without_guide == "isotropic"
         stored: deque[tuple[Any, int]] = deque(maxlen=self.window + self.lag)
         while True:
@@ -105,6 +107,8 @@ class GuidedHistoricalSamples:
             slope = (above - below) / (2.0 * mu)
             taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
             run.move(two_point_estimate(above, below, mu, direction), taken)
+            if tracker is not None:
+                tracker.update(slope, direction, guide)
 
     def _guide(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
         """Unit mean gradient at the current decision over the window of stored samples; zero when it is empty."""

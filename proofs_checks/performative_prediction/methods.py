@@ -1,5 +1,6 @@
 """Checks on whole methods: how many samples they draw, and who ends lower on pricing."""
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -188,10 +189,10 @@ def breast_cancer_counts(rng: np.random.Generator) -> CountCase:
 def count_examples() -> dict[str, Any]:
     """Single samples, and a real table."""
     smallest = LinearNoise([[1.0]], [1.0], [[0.0]], 0.0)
-    return {
-        "single samples": CountCase(smallest, 1, 1, 1, 0),
-        "breast cancer": Recipe("performative_prediction.breast_cancer_counts", {}, 0),
-    }
+    cases: dict[str, Any] = {"single samples": CountCase(smallest, 1, 1, 1, 0)}
+    if importlib.util.find_spec("sklearn") is not None:
+        cases["breast cancer"] = Recipe("performative_prediction.breast_cancer_counts", {}, 0)
+    return cases
 
 
 _RADIUS, _BATCH, _BUDGET = Geometric(0.2, 0.95, floor=1e-4), LinearCount(30, 2), Budget(5000, "after_step")
