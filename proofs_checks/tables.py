@@ -131,7 +131,9 @@ def show_report(report: Report, paths: Mapping[str, Path]) -> None:
     for t in report.theorems:
         for c in t.checks:
             if c.verdict.kind in (Kind.REFUTED, Kind.ERROR):
-                out.print(_failure(t, c, paths.get(c.check.id)))
+                out.print(_failure(t, c))
+                if c.check.id in paths:
+                    out.print(Text(f"whp replay {paths[c.check.id]}", style="bold"), soft_wrap=True)  # to be copied
     _summary(out, report)
 
 
@@ -148,7 +150,7 @@ def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool)
     return table
 
 
-def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
+def _failure(t: TheoremReport, c: CheckReport) -> Panel:
     parts: list[Any] = [Text(t.theorem.statement), Text(f"\n{c.verdict.text}")]
     if c.evidence is not None and c.evidence.violations:
         shown = smallest_violation(c.evidence)
@@ -158,8 +160,6 @@ def _failure(t: TheoremReport, c: CheckReport, path: Path | None) -> Panel:
         parts.append(Text(c.evidence.errors[0].traceback, style="dim"))
     if c.control is not None:
         parts.append(Text(f"control: {c.control.text}; this speaks against the {c.control.blames}"))
-    if path is not None:
-        parts.append(Text(f"whp replay {path}", style="bold"))
     expected = c.verdict.kind.value == t.theorem.expected and not c.subjects
     title = f"{c.check.id}: {c.verdict.kind}" + (" (as expected)" if expected else "")
     return Panel(Group(*parts), title=title, title_align="left", border_style="dim" if expected else "red")

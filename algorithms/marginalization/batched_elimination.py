@@ -230,18 +230,19 @@ def _row_scales(value: FloatArray) -> FloatArray:
 
 
 def _rescaled(run: _Run, value: FloatArray) -> tuple[FloatArray, float]:
+    """Divide every row by its largest entry; rows whose entries span too much are marked and filled with ones."""
     scale = _row_scales(value)
     lifted = (scale.shape[0],) + (1,) * (value.ndim - 2) + (scale.shape[1],)
-    value = value / scale.reshape(lifted)
+    scaled = value / scale.reshape(lifted)
     run.log_scale = run.log_scale + np.log(scale).sum(axis=0)
-    low, _ = _positive_range(value)
-    if low < -_WIDE:
-        with np.errstate(divide="ignore"):
-            bad = ((value > 0) & (value < np.exp(-_WIDE))).any(axis=tuple(range(value.ndim - 1)))  # (batch or 1,)
+    # The division itself may underflow, so the range is bounded before it.
+    if _positive_range(value)[0] - float(np.log(scale.max(initial=1.0))) < -_WIDE:
+        lost = (value > 0) & (scaled < np.exp(-_WIDE))
+        bad = lost.any(axis=tuple(range(value.ndim - 1)))  # (batch or 1,)
         run.wide_rows |= bad
-        value = np.where(bad, 1.0, value)
-        low, _ = _positive_range(value)
-    return value, low
+        scaled = np.where(bad, 1.0, scaled)
+    low, _ = _positive_range(scaled)
+    return scaled, low
 
 
 def _gathered(operand: Operand, slots: list[FloatArray | None]) -> FloatArray:

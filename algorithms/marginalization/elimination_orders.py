@@ -1,11 +1,13 @@
 """Orders in which variables are summed out, and the price of an order before anything is allocated.
 
 The order decides the largest table of exact elimination. Forests get an exact order (leaves first, layer by layer);
-other graphs get the cheaper of networkx's minimum-degree and minimum-fill-in tree decompositions.
+other graphs get the cheaper of networkx's minimum-degree and minimum-fill-in tree decompositions, and where those
+are expensive also the greedy order that makes the smallest table next, which looks at cardinalities too.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -18,6 +20,8 @@ __all__ = ["EliminationOrder", "TreewidthError", "elimination_order"]
 
 #: Above this many variables only the faster minimum-degree heuristic is asked.
 _FILL_IN_LIMIT = 400
+#: Orders with larger tables than this are worth a greedy search for smaller ones.
+_EXPENSIVE = 2**18
 
 
 class TreewidthError(ValueError):
@@ -39,7 +43,7 @@ class EliminationOrder:
     total_entries : int
         Entries of all tables together: the number of multiplications, up to a small factor.
     heuristic : str
-        ``"leaves first"``, ``"minimum degree"`` or ``"minimum fill-in"``.
+        ``"leaves first"``, ``"minimum degree"``, ``"minimum fill-in"`` or ``"smallest table"``.
     """
 
     variables: tuple[str, ...]
@@ -93,6 +97,11 @@ def elimination_order(
     best = min(
         (_priced(graph, order, cardinalities, keep, name) for name, order in candidates), key=lambda o: o.total_entries
     )
+    if best.largest_table > _EXPENSIVE and best.heuristic != "leaves first":
+        greedy = _priced(
+            graph, _smallest_table_first(graph, cardinalities, kept), cardinalities, keep, "smallest table"
+        )
+        best = min(best, greedy, key=lambda o: o.total_entries)
     if best.largest_table > max_table_entries:
         raise TreewidthError(
             f"exact elimination needs a table of {best.largest_table} entries "
@@ -173,6 +182,33 @@ def _order_from_bags(tree: nx.Graph[Any], keep: Sequence[str]) -> list[str]:
                 if v not in done:
                     done.add(v)
                     order.append(v)
+    return order
+
+
+def _smallest_table_first(graph: nx.Graph[Any], cardinalities: Mapping[str, int], kept: set[str]) -> list[str]:
+    """Greedy order; sizes are kept in a heap and looked at again when a neighbourhood has changed."""
+    neighbours = {v: set(graph[v]) for v in graph}
+
+    def entries(v: str) -> int:
+        return cardinalities[v] * prod(cardinalities[u] for u in neighbours[v])
+
+    latest = {v: entries(v) for v in graph if v not in kept}
+    heap = [(size, str(v), v) for v, size in latest.items()]
+    heapq.heapify(heap)
+    order: list[str] = []
+    while heap:
+        size, _, v = heapq.heappop(heap)
+        if latest.get(v) != size:
+            continue
+        del latest[v]
+        order.append(v)
+        near = neighbours.pop(v)
+        for u in near:
+            neighbours[u] |= near
+            neighbours[u] -= {u, v}
+        for u in near & latest.keys():
+            latest[u] = entries(u)
+            heapq.heappush(heap, (latest[u], str(u), u))
     return order
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from whp.algorithms.marginalization.elimination_orders import EliminationOrder, elimination_order
 from whp.theory.foundations.bayesian_networks import DiscreteFactor
 
-__all__ = ["Contraction", "EliminationPlan", "Operand", "WeightSlot", "compile_elimination"]
+__all__ = ["Contraction", "EliminationPlan", "Operand", "WeightSlot", "compile_elimination", "conditioned"]
 
 FloatArray = NDArray[np.float64]
 #: Where a dynamic value lives: (slot, member).
@@ -237,6 +237,25 @@ def compile_elimination(
     for variable in order.variables:
         builder.eliminate(variable)
     return builder.finish(tuple(targets), order)
+
+
+def conditioned(factors: Sequence[DiscreteFactor], hard: Mapping[str, int]) -> list[DiscreteFactor]:
+    """Factors cut down to observed states, which removes the observed variables from their scopes.
+
+    Parameters
+    ----------
+    factors : sequence of DiscreteFactor
+        The factors.
+    hard : mapping from str to int
+        State numbers of the observed variables.
+    """
+    return [
+        DiscreteFactor(
+            [name for name in factor.scope if name not in hard],
+            factor.table[tuple(hard.get(name, slice(None)) for name in factor.scope)],
+        )
+        for factor in factors
+    ]
 
 
 class _PlanBuilder:

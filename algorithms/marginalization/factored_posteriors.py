@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.marginalization.elimination_orders import TreewidthError
+from whp.algorithms.marginalization.elimination_plans import conditioned
 from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteMarkovNetwork
 
 __all__ = ["ConditionalTable", "FactoredPosterior", "factorise"]
@@ -113,6 +114,7 @@ class _LogTable:
 def factorise(
     network: BayesianNetwork | DiscreteMarkovNetwork,
     targets: Sequence[str],
+    hard: Mapping[str, int],
     weights: Mapping[str, FloatArray],
     max_table_entries: int,
 ) -> FactoredPosterior | None:
@@ -124,8 +126,10 @@ def factorise(
         The network.
     targets : sequence of str
         The variables of the joint.
+    hard : mapping from str to int
+        Observed states; the factors are cut down to them.
     weights : mapping from str to ndarray of shape (states,)
-        Evidence weights.
+        Evidence weights, those of the observed variables included.
     max_table_entries : int
         Largest table to build.
 
@@ -135,7 +139,7 @@ def factorise(
         If a larger table would be needed.
     """
     with np.errstate(divide="ignore"):
-        pool = [_LogTable(factor.scope, np.log(factor.table)) for factor in network.factors]
+        pool = [_LogTable(factor.scope, np.log(factor.table)) for factor in conditioned(network.factors, hard)]
         pool += [_LogTable((name,), np.log(weight)) for name, weight in weights.items()]
     sizes = network.cardinalities
     mentioned = {name for table in pool for name in table.scope}

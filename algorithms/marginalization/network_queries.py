@@ -25,7 +25,8 @@ from whp.algorithms.marginalization.batched_elimination import (
     single_marginals,
     target_tables,
 )
-from whp.algorithms.marginalization.elimination_plans import EliminationPlan, compile_elimination
+from whp.algorithms.marginalization.elimination_orders import TreewidthError
+from whp.algorithms.marginalization.elimination_plans import EliminationPlan, compile_elimination, conditioned
 from whp.algorithms.marginalization.factored_posteriors import FactoredPosterior, factorise
 from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteMarkovNetwork
 
@@ -65,13 +66,14 @@ class Explanation:
         State name of every variable.
     log_posterior : float
         Natural logarithm of its probability given the evidence.
-    log_joint : float
-        Natural logarithm of its probability together with the evidence.
+    log_joint : float or None
+        Natural logarithm of its probability together with the evidence; None where only the evidence makes elimination
+        feasible, so that the normalising constant of a Markov network is out of reach.
     """
 
     assignment: dict[str, str]
     log_posterior: float
-    log_joint: float
+    log_joint: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,23 @@ class NetworkEngine:
             tuple(targets),
             tuple(name for name in names if name in given),
             tuple(name for name in names if name in wanted),
+        )
+
+    def _plan_for(self, targets: Sequence[str], given: _Evidence, tracked: Sequence[str] = ()) -> EliminationPlan:
+        """Compiled plan for a query; if it is too wide, one for the network conditioned on its hard evidence."""
+        weighted = tuple(given.weights)
+        try:
+            return self.plan(targets, weighted, tracked)
+        except TreewidthError:
+            if not given.hard:
+                raise
+        return compile_elimination(
+            conditioned(self.network.factors, given.hard),
+            self.network.cardinalities,
+            targets,
+            weighted,
+            tracked,
+            self.max_table_entries,
         )
 
     def _evidence(
@@ -214,12 +233,12 @@ class NetworkEngine:
         names = self._targets(targets)
         given = self._evidence(evidence, virtual_evidence)
         if len(names) == 1:
-            table = target_tables(self.plan(names, tuple(given.weights)), given.weights, 1).table[..., 0]
+            table = target_tables(self._plan_for(names, given), given.weights, 1).table[..., 0]
             if not table.sum() > 0:
                 raise self._impossible(given)
             single = np.asarray(table / table.sum())
             return single if isinstance(targets, str) else {names[0]: single}
-        plan = self.plan((), tuple(given.weights), names)
+        plan = self._plan_for((), given, names)
         total, marginals = single_marginals(plan, given.weights, 1)
         if total[0] == -np.inf:
             raise self._impossible(given)
@@ -251,7 +270,7 @@ class NetworkEngine:
                 "distribution as a product of small tables"
             )
         given = self._evidence(evidence, virtual_evidence)
-        table = target_tables(self.plan(names, tuple(given.weights)), given.weights, 1).table[..., 0]
+        table = target_tables(self._plan_for(names, given), given.weights, 1).table[..., 0]
         if not table.sum() > 0:
             raise self._impossible(given)
         return np.asarray(table / table.sum())
@@ -272,7 +291,7 @@ class NetworkEngine:
         """
         names = self._targets(targets)
         given = self._evidence(evidence, virtual_evidence)
-        result = factorise(self.network, names, given.weights, self.max_table_entries)
+        result = factorise(self.network, names, given.hard, given.weights, self.max_table_entries)
         if result is None:
             raise self._impossible(given)
         return result
@@ -290,7 +309,7 @@ class NetworkEngine:
         """
         given = self._evidence(evidence, virtual_evidence)
         scale = sum(float(np.log(np.max(np.asarray(w, dtype=float)))) for w in (virtual_evidence or {}).values())
-        total = float(log_partition(self.plan((), tuple(given.weights)), given.weights, 1)[0]) + scale
+        total = float(log_partition(self._plan_for((), given), given.weights, 1)[0]) + scale
         if isinstance(self.network, DiscreteMarkovNetwork):
             total -= self.log_normaliser()
         return total
@@ -338,14 +357,17 @@ class NetworkEngine:
             As in `posterior`.
         """
         given = self._evidence(evidence, virtual_evidence)
-        plan = self.plan((), tuple(given.weights), self.network.variables)
+        plan = self._plan_for((), given, self.network.variables)
         states, best = most_probable_states(plan, given.weights, 1)
         if best[0] == -np.inf:
             raise self._impossible(given)
         assignment = {name: self.network.states[name][int(states[name][0])] for name in self.network.variables}
-        total = float(log_partition(self.plan((), tuple(given.weights)), given.weights, 1)[0])
+        total = float(log_partition(self._plan_for((), given), given.weights, 1)[0])
         posterior = float(best[0]) - total
-        joint = posterior + self.evidence_log_probability(evidence, virtual_evidence=virtual_evidence)
+        try:
+            joint = posterior + self.evidence_log_probability(evidence, virtual_evidence=virtual_evidence)
+        except TreewidthError:  # the normalising constant of a Markov network, which the posterior does not need
+            joint = None
         return Explanation(assignment, min(posterior, 0.0), joint)
 
     def jeffrey_posterior(
@@ -448,8 +470,8 @@ class NetworkEngine:
         ndarray, shape (batch,)
             ``-inf`` exactly for impossible rows.
         """
-        rows, batch = self._batch(weights, evidence)
-        total = log_partition(self.plan((), tuple(rows)), rows, batch)
+        given, batch = self._batch(weights, evidence)
+        total = log_partition(self._plan_for((), given), given.weights, batch)
         return total - self.log_normaliser() if isinstance(self.network, DiscreteMarkovNetwork) else total
 
     def posterior_batch(
@@ -480,30 +502,30 @@ class NetworkEngine:
             If some row is impossible; the message names the first such row.
         """
         names = self._targets(targets)
-        rows, batch = self._batch(weights, evidence)
+        given, batch = self._batch(weights, evidence)
+        rows = given.weights
         if len(names) == 1:
-            table = target_tables(self.plan(names, tuple(rows)), rows, batch).table
+            table = target_tables(self._plan_for(names, given), rows, batch).table
             totals = table.sum(axis=0)
             bad = ~(totals > 0)
             answers = {} if bad.any() else {names[0]: np.ascontiguousarray((table / totals).T)}
         else:
-            log_total, marginals = single_marginals(self.plan((), tuple(rows), names), rows, batch)
+            log_total, marginals = single_marginals(self._plan_for((), given, names), rows, batch)
             bad = log_total == -np.inf
             answers = {name: marginals[name] for name in names}
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             one = {name: w if w.ndim == 1 else w[row] for name, w in rows.items()}
-            raise self._impossible(_Evidence({}, one), row)
+            raise self._impossible(_Evidence(given.hard, one), row)
         return answers[names[0]] if isinstance(targets, str) else answers
 
-    def _batch(
-        self, weights: Mapping[str, ArrayLike], evidence: Mapping[str, State] | None
-    ) -> tuple[dict[str, FloatArray], int]:
+    def _batch(self, weights: Mapping[str, ArrayLike], evidence: Mapping[str, State] | None) -> tuple[_Evidence, int]:
         if not isinstance(weights, Mapping) or not weights:
             raise TypeError(
                 f"weights must map at least one variable to an array of shape (batch, states), got {weights!r}"
             )
-        common = self._evidence(evidence, None).weights
+        fixed = self._evidence(evidence, None)
+        common = dict(fixed.weights)
         rows: dict[str, FloatArray] = {}
         batch = -1
         for name, values in weights.items():
@@ -515,22 +537,30 @@ class NetworkEngine:
                     f"weights[{name!r}] must have shape (batch={max(batch, 0)}, {size}), got {array.shape}"
                 )
             rows[name] = array * common.pop(name) if name in common else array
-        return {**rows, **common}, batch
+        return _Evidence(fixed.hard, {**rows, **common}), batch
 
     # ---- impossible evidence -----------------------------------------------------------------------------------
 
     def _impossible(self, given: _Evidence, row: int | None = None) -> ImpossibleEvidenceError:
         """Smallest-by-deletion set of evidence variables that contradict each other, as an error."""
         clash = {name: (w > 0).astype(np.float64) for name, w in given.weights.items() if not np.all(w > 0)}
-        plan = self.plan((), tuple(clash))
         for name in tuple(clash):
             if clash[name].any():
                 without = {**clash, name: np.ones_like(clash[name])}
-                if log_partition(plan, without, 1)[0] == -np.inf:
+                if self._contradicts(without):
                     clash = without
         names = tuple(name for name in self.network.variables if name in clash and not np.all(clash[name] > 0))
         described = " and ".join(self._described(name, clash[name]) for name in names)
         return ImpossibleEvidenceError(names, described or "every assignment", row)
+
+    def _contradicts(self, supports: Mapping[str, FloatArray]) -> bool:
+        """Whether no assignment has positive probability inside the supports; False where that is too wide to tell."""
+        hard = {name: int(np.argmax(support)) for name, support in supports.items() if np.count_nonzero(support) == 1}
+        given = _Evidence({name: state for name, state in hard.items() if len(supports[name]) > 1}, dict(supports))
+        try:
+            return bool(log_partition(self._plan_for((), given), given.weights, 1)[0] == -np.inf)
+        except TreewidthError:
+            return False
 
     def _described(self, name: str, support: FloatArray) -> str:
         states = [state for state, weight in zip(self.network.states[name], support, strict=True) if weight > 0]

@@ -21,6 +21,7 @@ from whp.algorithms.prompt_perturbation.bucketised_mechanism import (
     BucketisedDistribution,
     bucketised_mechanism,
     equal_frequency_mechanism,
+    mechanism_over_buckets,
 )
 from whp.algorithms.prompt_perturbation.custext import custext_groups, custext_mechanism
 from whp.algorithms.prompt_perturbation.exact_audit import (
@@ -63,6 +64,7 @@ from whp.algorithms.prompt_perturbation.prompt_accountant import (
     enumerate_context_leak,
 )
 from whp.algorithms.prompt_perturbation.random_neighbour_list import (
+    coordinate_laplace_radius_survival,
     laplace_radius_survival,
     random_neighbour_list_mechanism,
 )
@@ -118,6 +120,7 @@ __all__ = [
     "calibrated_epsilon",
     "cape_log_row",
     "closeness",
+    "coordinate_laplace_radius_survival",
     "custext_groups",
     "custext_mechanism",
     "data_free_guarantee",
@@ -141,6 +144,7 @@ __all__ = [
     "load_english_word_counts",
     "masked_token_attack",
     "mean_sensitivity",
+    "mechanism_over_buckets",
     "nearest_neighbour_attack",
     "nearest_neighbour_success",
     "pairwise_losses",

@@ -17,7 +17,7 @@ from whp.algorithms.prompt_perturbation.bucket_partition import (
 from whp.algorithms.prompt_perturbation.exponential_mechanism import exponential_mechanism
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
 
-__all__ = ["BucketisedDistribution", "bucketised_mechanism", "equal_frequency_mechanism"]
+__all__ = ["BucketisedDistribution", "bucketised_mechanism", "equal_frequency_mechanism", "mechanism_over_buckets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def bucketised_mechanism(
     >>> row.probabilities * 21
     array([6., 6., 6., 1., 1., 1.])
     """
-    return _over(equal_width_buckets(utilities, n_buckets), epsilon, sensitivity)
+    return mechanism_over_buckets(equal_width_buckets(utilities, n_buckets), epsilon, sensitivity=sensitivity)
 
 
 def equal_frequency_mechanism(
@@ -146,9 +146,26 @@ def equal_frequency_mechanism(
     >>> equal_frequency_mechanism([0.0, 0.2, 0.9, 1.0], 0.0, sensitivity=1.0, n_buckets=2).probabilities
     array([0.25, 0.25, 0.25, 0.25])
     """
-    return _over(equal_frequency_buckets(utilities, n_buckets), epsilon, sensitivity)
+    return mechanism_over_buckets(equal_frequency_buckets(utilities, n_buckets), epsilon, sensitivity=sensitivity)
 
 
-def _over(partition: BucketPartition, epsilon: float, sensitivity: float) -> BucketisedDistribution:
+def mechanism_over_buckets(partition: BucketPartition, epsilon: float, *, sensitivity: float) -> BucketisedDistribution:
+    """Bucketised mechanism over a partition made once, for several values of ``epsilon``.
+
+    Parameters
+    ----------
+    partition : BucketPartition
+        From `equal_width_buckets` or `equal_frequency_buckets`.
+    epsilon : float
+        Nominal privacy parameter in nats, finite and non-negative.
+    sensitivity : float
+        Bound ``Delta`` on ``|u(t, r) - u(t', r)|``.
+
+    Examples
+    --------
+    >>> partition = equal_width_buckets([1.0, 0.0, 0.0], 2)
+    >>> mechanism_over_buckets(partition, 0.0, sensitivity=1.0).probabilities
+    array([0.5 , 0.25, 0.25])
+    """
     chosen = exponential_mechanism(partition.mean_utilities, epsilon, sensitivity=sensitivity)
     return BucketisedDistribution(partition, chosen)

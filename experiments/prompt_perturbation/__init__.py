@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from whp.experiments.prompt_perturbation.presentation import (
     attack_table,
     audit_table,
     draw_losses,
+    reference_table,
     save_csv,
     violation_table,
 )
@@ -52,6 +54,23 @@ themselves, exactly, over the same vocabulary of 30522 tokens with
 distance-only utility. Words are drawn by our own seed."""
 
 _Number = TypeVar("_Number", int, float)
+
+REFERENCE = (
+    ("bucketised", 50, 1.0, 9.334, 0.0667, 0.2157),
+    ("bucketised", 50, 6.0, 10.731, 0.2019, 0.3504),
+    ("bucketised", 50, 14.0, 12.826, 0.6379, 0.7259),
+    ("bucketised", 10, 1.0, 10.798, 0.2260, 0.3846),
+    ("bucketised", 10, 6.0, 12.087, 0.4923, 0.6229),
+    ("bucketised", 500, 6.0, 8.338, 0.0305, 0.1148),
+    ("exponential", None, 1.0, 0.325, 4.26e-5, 0.00853),
+    ("exponential", None, 6.0, 1.958, 1.59e-4, 0.00961),
+    ("exponential", None, 14.0, 4.607, 1.27e-3, 0.01248),
+    ("santext", None, 6.0, None, 0.0032, 0.0167),
+    ("santext", None, 14.0, None, 0.4655, 0.4790),
+)
+"""Another sample of words, measured independently of this code: mechanism, N_b, eps, loss, keep rate, Bayes."""
+
+REFERENCE_WORDS = 120
 
 _LOSS_TARGETS = (2.0, 5.0, 10.0, 12.0)
 
@@ -86,10 +105,13 @@ class PromptPerturbationResult:
     @property
     def table(self) -> str:
         """All tables as text of at most 80 columns."""
-        shown = ", ".join(self.words[:6]) + (", .." if len(self.words) > 6 else "")
-        parts = [f"Exact losses in nats over {len(self.words)} words ({shown})", audit_table(self.audits)]
+        heading = f"Exact losses in nats over {len(self.words)} words: {', '.join(self.words)}"
+        parts = [textwrap.shorten(heading, 80, placeholder=" .."), audit_table(self.audits)]
+        if len(self.words) == REFERENCE_WORDS:
+            parts += ["\nBeside another 120 words measured independently", reference_table(self.audits, REFERENCE)]
         if self.at_equal_loss:
-            parts += ["\nAt equal exact loss", audit_table(self.at_equal_loss)]
+            parts += ["\nAt equal exact loss (a mechanism that loses more even at eps = 0 has no line)"]
+            parts += [audit_table(self.at_equal_loss)]
         if self.violations:
             parts += ["\nPairs of words against eps + eps' of their own buckets", violation_table(self.violations)]
         if self.attacks:
@@ -190,7 +212,7 @@ def run(
     levels = [_parsed(text, float, "epsilon") for text in _listed(epsilon)]
     counts = [_parsed(text, int, "buckets") for text in _listed(buckets)]
     chosen = _listed(mechanism) if mechanism is not None else None
-    distances = TokenDistances(load_bert_token_embeddings())
+    distances = TokenDistances(load_bert_token_embeddings(), remember=256)
     rng = np.random.default_rng(seed)
     if words is not None:
         audits = exact_losses(_listed(words), levels, counts, chosen or MECHANISMS[:4], distances=distances, seed=seed)

@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from whp.experiments.prompt_perturbation.text_attacks import TextAttacks
 from whp.experiments.prompt_perturbation.word_audit import ClaimViolations, WordAudit
@@ -14,7 +14,9 @@ from whp.experiments.prompt_perturbation.word_audit import ClaimViolations, Word
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["attack_table", "audit_table", "draw_losses", "save_csv", "violation_table"]
+ReferenceLine: TypeAlias = tuple[str, int | None, float, float | None, float, float]
+
+__all__ = ["attack_table", "audit_table", "draw_losses", "reference_table", "save_csv", "violation_table"]
 
 
 def _number(value: float | None) -> str:
@@ -38,9 +40,9 @@ def audit_table(audits: Sequence[WordAudit]) -> str:
     """Nominal level, claims and exact figures, one line per mechanism and level.
 
     ``exact loss`` is to be compared with ``eps``, with ``eps+eps'`` (the reported claim) and with ``holds`` (what is
-    guaranteed on these words).
+    guaranteed on these words); ``Bayes`` is the success of the best attack, against one over the number of words.
     """
-    headings = ("mechanism", "N_b", "eps", "eps+eps'", "holds", "exact loss", "keep", "Bayes", "chance")
+    headings = ("mechanism", "N_b", "eps", "eps+eps'", "holds", "exact loss", "keep", "Bayes")
     rows = [
         (
             audit.mechanism,
@@ -51,10 +53,23 @@ def audit_table(audits: Sequence[WordAudit]) -> str:
             _number(audit.audit.loss),
             _number(audit.audit.keep_rate),
             _number(audit.audit.bayes_recovery),
-            _number(audit.audit.chance),
         )
         for audit in audits
     ]
+    return _table(headings, rows)
+
+
+def reference_table(audits: Sequence[WordAudit], reference: Sequence[ReferenceLine]) -> str:
+    """Ours beside an independent measurement, where both have a line: loss, keep rate and Bayes recovery."""
+    ours = {(a.mechanism, a.n_buckets, a.epsilon): a.audit for a in audits}
+    headings = ("mechanism", "N_b", "eps", "loss", "theirs", "keep", "theirs", "Bayes", "theirs")
+    rows = []
+    for mechanism, n_buckets, epsilon, loss, keep, bayes in reference:
+        audit = ours.get((mechanism, n_buckets, epsilon))
+        if audit is not None:
+            pairs = ((audit.loss, loss), (audit.keep_rate, keep), (audit.bayes_recovery, bayes))
+            cells = [_number(value) for pair in pairs for value in pair]
+            rows.append((mechanism, str(n_buckets or "-"), f"{epsilon:g}", *cells))
     return _table(headings, rows)
 
 
@@ -102,7 +117,7 @@ def draw_losses(audits: Sequence[WordAudit]) -> Figure:
     """Exact loss against nominal level, and keep rate against exact loss, one curve for each mechanism."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = Figure(figsize=(9, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     curves: dict[str, list[WordAudit]] = {}
     for audit in audits:
@@ -115,7 +130,7 @@ def draw_losses(audits: Sequence[WordAudit]) -> Figure:
         right.plot([a.audit.loss for a in curve], [a.audit.keep_rate for a in curve], marker="o", label=name)
     highest = max((a.epsilon for a in audits), default=1.0)
     left.plot([0, highest], [0, highest], color="black", linestyle=":", label="nominal")
-    left.set(xlabel="nominal eps (nats)", ylabel="exact loss (nats)")
-    right.set(xlabel="exact loss (nats)", ylabel="keep rate", yscale="log")
-    left.legend(fontsize=7)
+    left.set(xlabel="nominal eps (nats)", ylabel="exact loss (nats)", yscale="symlog")
+    right.set(xlabel="exact loss (nats)", ylabel="keep rate", xscale="symlog", yscale="log")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return figure

@@ -11,20 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.prompt_perturbation import (
+    BucketPartition,
     ChannelAudit,
     TokenDistances,
     audit_log_rows,
     bucketised_guarantee,
-    bucketised_mechanism,
     calibrated_epsilon,
+    coordinate_laplace_radius_survival,
     custext_groups,
     custext_mechanism,
     distance_utility,
+    equal_frequency_buckets,
     equal_frequency_guarantee,
-    equal_frequency_mechanism,
     equal_width_buckets,
     exponential_mechanism,
-    laplace_radius_survival,
+    mechanism_over_buckets,
     pairwise_losses,
     random_neighbour_list_mechanism,
     santext_mechanism,
@@ -111,6 +112,7 @@ class WordChannels:
         self._seed = seed
         self._lengths = [distances.row(token) for token in self.tokens]
         self._utilities = [distance_utility(row) for row in self._lengths]
+        self._made: dict[tuple[str, int], list[BucketPartition]] = {}
 
     @property
     def n_outputs(self) -> int:
@@ -125,16 +127,8 @@ class WordChannels:
     def log_rows(self, mechanism: str, epsilon: float, n_buckets: int = 50) -> list[NDArray[np.float64]]:
         """Log probabilities of all outputs for every word."""
         builders: dict[str, Callable[[int], NDArray[np.float64]]] = {
-            "bucketised": lambda i: (
-                bucketised_mechanism(
-                    self._utilities[i], epsilon, sensitivity=1.0, n_buckets=n_buckets
-                ).log_probabilities
-            ),
-            "equal_frequency": lambda i: (
-                equal_frequency_mechanism(
-                    self._utilities[i], epsilon, sensitivity=1.0, n_buckets=n_buckets
-                ).log_probabilities
-            ),
+            "bucketised": lambda i: self._over(equal_width_buckets, i, epsilon, n_buckets),
+            "equal_frequency": lambda i: self._over(equal_frequency_buckets, i, epsilon, n_buckets),
             "exponential": lambda i: (
                 exponential_mechanism(self._utilities[i], epsilon, sensitivity=1.0).log_probabilities
             ),
@@ -152,11 +146,27 @@ class WordChannels:
             raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}")
         return [builders[mechanism](i) for i in range(len(self.words))]
 
+    def _over(
+        self, buckets: Callable[..., BucketPartition], word: int, epsilon: float, n_buckets: int
+    ) -> NDArray[np.float64]:
+        partition = self._partitions(buckets, n_buckets)[word]
+        return mechanism_over_buckets(partition, epsilon, sensitivity=1.0).log_probabilities
+
+    def _partitions(self, buckets: Callable[..., BucketPartition], n_buckets: int) -> list[BucketPartition]:
+        key = buckets.__name__, n_buckets
+        if key not in self._made:
+            self._made[key] = [buckets(utilities, n_buckets) for utilities in self._utilities]
+        return self._made[key]
+
     def _radius(self, epsilon: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-        """Norm of Laplace noise of scale ``1/eps`` around the embedding, its mean brought to the median distance at 1."""
-        dimension = self.distances.embedding.vectors.shape[1]
-        typical = float(np.median(self._lengths[0]))
-        return laplace_radius_survival(typical / (dimension * max(epsilon, 1e-9)), dimension)
+        """Norm of Laplace noise in each coordinate, its scale the mean range of a coordinate divided by epsilon."""
+        return coordinate_laplace_radius_survival(
+            self._coordinate_range / max(epsilon, 1e-9), self.distances.embedding.vectors.shape[1]
+        )
+
+    @cached_property
+    def _coordinate_range(self) -> float:
+        return float(np.ptp(self.distances.embedding.vectors, axis=0).mean())
 
     def audited(self, mechanism: str, epsilon: float, n_buckets: int = 50) -> WordAudit:
         """Audit one mechanism at one nominal level."""
@@ -174,7 +184,7 @@ class WordChannels:
         return WordAudit(mechanism, used, epsilon, audit, reported, guaranteed)
 
     def audited_at_loss(self, mechanism: str, loss: float, n_buckets: int = 50) -> WordAudit | None:
-        """Audit a mechanism at the nominal level where its exact loss is the given one; None when it always loses more."""
+        """Audit a mechanism where its exact loss is the given one; None when it loses more even at ``epsilon = 0``."""
 
         def loss_at(epsilon: float) -> float:
             return audit_log_rows(self.log_rows(mechanism, epsilon, n_buckets), self.tokens).loss
@@ -186,7 +196,7 @@ class WordChannels:
 
     def bucket_sizes(self, n_buckets: int) -> list[NDArray[np.int64]]:
         """Sizes of the non-empty equal-width buckets of every word."""
-        return [equal_width_buckets(utilities, n_buckets).sizes for utilities in self._utilities]
+        return [partition.sizes for partition in self._partitions(equal_width_buckets, n_buckets)]
 
     def claim_violations(self, epsilon: float, n_buckets: int) -> ClaimViolations:
         """Compare the exact loss of every pair of words with ``eps + eps'`` from that pair's own buckets."""

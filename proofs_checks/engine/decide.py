@@ -223,7 +223,8 @@ def _sample(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict
 def _mean_row(c: MeanCounts, level: float) -> dict[str, Any]:
     low, high, claimed = float(c.low), float(c.high), float(c.claimed)
     side: Any = "at least" if c.relation == ">=" else "at most"
-    sharpest = means.margin(c.counts, low, high, level, side)
+    spent = level / 2 if c.relation == "==" else level  # an equality is tested from both sides
+    sharpest = means.margin(c.counts, low, high, spent, side)
     reach, room = (high - sharpest, high - claimed) if side == "at least" else (sharpest - low, claimed - low)
     trivial = claimed >= high if side == "at most" and c.relation != "==" else claimed <= low and c.relation == ">="
     return {
@@ -245,7 +246,10 @@ def _rate(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
         sizes, values = np.array([r.size for r in rows], float), np.array([float(r.value) for r in rows])
         if len(np.unique(sizes)) < 3:
             return Verdict(Kind.INCONCLUSIVE, f"{name}: a rate needs at least 3 sizes, got {sorted(set(sizes))}", scope)
-        fit = fit_rate(sizes, values, check.rate.log_power)
+        try:
+            fit = fit_rate(sizes, values, check.rate.log_power)
+        except ValueError as error:  # a cost of zero has no exponent
+            return Verdict(Kind.ERROR, f"{name}: {error}", scope)
         agrees = fit.consistent(check.rate.exponent, check.rate.relation, check.rate.tolerance)
         consistent = consistent and agrees
         fits[name] = {"exponent": fit.exponent, "low": fit.low, "high": fit.high, "sizes": sorted(set(sizes.tolist()))}

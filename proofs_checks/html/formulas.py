@@ -13,10 +13,10 @@ from whp.theory.core import Bound, Claim
 _RELATIONS = {"<=": "≤", ">=": "≥", "=": "=", "~": "∼", "=>": "⇒"}
 _PLAIN_LATEX = re.compile(r"\\?([A-Za-z]+)(?:_\{?(\w+)\}?)?\Z")
 _LETTERS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ",
-    "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ",
-    "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Sigma": "Σ",
-    "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eps": "ε", "zeta": "ζ", "eta": "η",
+    "theta": "θ", "kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ",
+    "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ",
+    "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
 }  # fmt: skip
 _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
 # an index is braced, |x|, one letter or number that ends there, or two letters on a single one (y_ij); what applies a
@@ -24,9 +24,11 @@ _GREEK = re.compile(rf"(?<![^\W_])({'|'.join(_LETTERS)})(?![^\W_])")
 _INDEX = re.compile(
     r"(?<=[^\s_^])([_^])(?:\{([^{}]{1,60})\}|(\|\w\||-?(?:[^\W\d_]|\d+|(?<=\b\w_)[^\W\d_]{2})(?![\w(])))"
 )
+_CODE = re.compile(r"`([^`<>]+)`")
 _VARIABLE = re.compile(r"<[^>]*>|&\w+;| a |(?<!\w)(?P<letter>[^\W\d_])(?!\w)")
 _GAP = '<mspace width="0.32em"></mspace>'  # text counts as space, so that the relation beside it would lose its own
-_DOUBLE_STRUCK = {"&ExponentialE;": "e", "&ImaginaryI;": "i"}  # sympy's letters, which few fonts hold
+# what sympy prints, and what a reader expects: two letters that few fonts hold, and a true minus
+_REPLACED = {"&ExponentialE;": "e", "&ImaginaryI;": "i", "<mo>-</mo>": "<mo>−</mo>"}
 
 
 def claim_markup(claim: Claim) -> Markup:
@@ -62,7 +64,7 @@ def _slanted(found: re.Match[str]) -> str:
 
 
 def mathematical(text: str) -> Markup:
-    """Write a statement in plain text as it is printed: Greek letters, indices, exponents.
+    """Write a statement in plain text as it is printed: Greek letters, indices, exponents, code between backticks.
 
     Examples
     --------
@@ -74,7 +76,7 @@ def mathematical(text: str) -> Markup:
     text = _GREEK.sub(lambda found: _LETTERS[found[0]], typographic(text)).replace(" - ", " − ")
     text = text.replace("sqrt(", "√(")
     marked = _INDEX.sub(_shifted, escape(text, quote=False))
-    return Markup(marked)
+    return Markup(_CODE.sub(r"<code>\1</code>", marked))
 
 
 def _shifted(found: re.Match[str]) -> str:
@@ -141,6 +143,6 @@ def _mathml(expression: Any) -> str:
     from sympy.printing.mathml import mathml
 
     text = str(mathml(expression, printer="presentation"))
-    for entity, letter in _DOUBLE_STRUCK.items():
-        text = text.replace(entity, letter)
+    for sign, printed in _REPLACED.items():
+        text = text.replace(sign, printed)
     return text

@@ -28,6 +28,17 @@ _DECIMALS = re.compile(r"(-?\d+\.\d)\d+")
 _DEFAULT_STYLE = re.compile(r";?\s*stroke-(?:linejoin: (?:round|miter)|linecap: (?:square|butt))(?=;|$)")
 _FAMILY = re.compile(r"font-family:[^;]*;?|font: ?(?P<size>[\d.]+)px[^;]*;?")
 _UNTURNED = re.compile(r"rotate\(-?0 [^)]*\)")
+_CLASSES = {
+    "fill:var(--muted);stroke:var(--muted);stroke-width:0.8": "t",
+    "stroke:var(--muted);stroke-width:0.8": "t",
+    "font-size:10px;text-anchor:middle;fill:var(--muted)": "m",
+    "font-size:10px;text-anchor:end;fill:var(--muted)": "e",
+    "fill:none;stroke:var(--line);stroke-width:0.7": "g",
+}
+"""Styles that recur in every figure, as classes of the page's style sheet."""
+
+_REPEATED = re.compile(r"( L \S+ \S+)\1+(?!\S)")
+_LEVEL = re.compile(r"( L \S+ (\S+))(?: L \S+ \2)+( L \S+ \2)(?!\S)")
 _REFERENCE = re.compile(r"url\(#([\w.-]+)\)")
 _numbers = itertools.count()
 
@@ -92,11 +103,17 @@ def _restyle(element: ElementTree.Element) -> None:
         style = _DEFAULT_STYLE.sub("", _FAMILY.sub(_size_only, style))
         for colour, theme in _THEME.items():
             style = style.replace(colour, theme)
-        element.set("style", re.sub(r"\s*([:;])\s*", r"\1", style).strip("; "))
+        style = re.sub(r"\s*([:;])\s*", r"\1", style).strip("; ")
+        if style in _CLASSES:
+            del element.attrib["style"]
+            element.set("class", _CLASSES[style])
+        else:
+            element.set("style", style)
     for name in ("d", "x", "y", "width", "height", "transform", "points"):
         value = element.get(name)
         if value is not None:
-            element.set(name, _DECIMALS.sub(r"\1", " ".join(value.split())))
+            value = _DECIMALS.sub(r"\1", " ".join(value.split()))
+            element.set(name, _LEVEL.sub(r"\1\3", _REPEATED.sub(r"\1", value)) if name == "d" else value)
     if _UNTURNED.fullmatch(element.get("transform", "")):
         del element.attrib["transform"]
 

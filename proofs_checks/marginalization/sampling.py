@@ -109,7 +109,7 @@ def with_mean_multiplied(factor: float) -> Callable[..., Sample]:
 def sampling_targets() -> Mapping[str, SamplingTarget]:
     """Points that tell ancestral draws from its common faults."""
     return {
-        "two corners": SamplingTarget(TruthTable(2, [1, 0, 0, 1]), (1, 1)),
+        "two corners": SamplingTarget(TruthTable(4, [1, *[0] * 14, 1]), (1, 1, 1, 1)),
         "skewed": SamplingTarget(TruthTable(3, [1, 0, 0, 0, 0, 0, 1, 8]), (1, 1, 1)),
         "no mass": SamplingTarget(TruthTable(2, [3, 0, 2, 1]), (0, 1)),
         "four variables": SamplingTarget(davis_counts(4), (0, 1, 1, 1)),

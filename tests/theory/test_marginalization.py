@@ -46,6 +46,14 @@ from whp.theory.marginalization import (
     total,
     virtual_cut_value,
 )
+from whp.theory.marginalization.theorems import (
+    BACKWARD_OPERATIONS,
+    CUT_QUERIES,
+    ELIMINATION_WORDS,
+    EXTRACTED_GATES,
+    HAMMING_CUT_VALUES,
+    HAMMING_QUERIES,
+)
 
 HALF = Fraction(1, 2)
 TRIANGLE = QuadraticForm.from_terms(3, [(0, 1), (1, 2), (0, 2)])
@@ -240,3 +248,13 @@ def test_there_are_as_many_labelled_graphs_as_edge_subsets() -> None:
     assert [sum(1 for _ in all_graphs(n)) for n in range(5)] == [1, 1, 2, 8, 64]
     assert Graph(2, ((0, 1), (1, 0))).is_simple is False
     assert cut_distribution(Graph(2, ((0, 1), (1, 0)))) == (2, 0, 2)
+
+
+def test_bounds_of_the_statements_evaluate_and_invert() -> None:
+    assert EXTRACTED_GATES(n=3, steps=45) == 726
+    assert EXTRACTED_GATES.solve("steps", at_most=726, n=3) == 45
+    assert HAMMING_QUERIES(n=40) == 41
+    assert CUT_QUERIES(edges=15) == 16
+    assert HAMMING_CUT_VALUES(vertices=3, edges=3) == 16
+    assert BACKWARD_OPERATIONS.solve("size", at_most=1000) == 200
+    assert ELIMINATION_WORDS(n=64) == 4097 / 2 * 127 / 64

@@ -3,11 +3,12 @@
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from whp.algorithms.marginalization.batched_elimination import log_partition
+from whp.algorithms.marginalization.batched_elimination import log_partition, single_marginals
 from whp.algorithms.marginalization.elimination_orders import TreewidthError
 from whp.algorithms.marginalization.network_queries import (
     ImpossibleEvidenceError,
@@ -245,6 +246,24 @@ def test_trial_06_too_much_treewidth_is_refused_with_an_estimate() -> None:
         engine.posterior("v0")
 
 
+def test_hard_evidence_opens_loops_that_were_too_wide() -> None:
+    """A complete graph on 30 variables is refused, but not when all but five of them are observed."""
+    names = [f"v{i}" for i in range(30)]
+    complete = [DiscreteFactor(pair, FLIP) for pair in itertools.combinations(names, 2)]
+    engine = NetworkEngine(DiscreteMarkovNetwork(dict.fromkeys(names, BINARY), complete))
+    evidence = {name: int(i % 3 == 0) for i, name in enumerate(names[5:])}
+    ones = sum(evidence.values())
+    small = [DiscreteFactor(pair, FLIP) for pair in itertools.combinations(names[:5], 2)]
+    field = np.array([0.1**ones * 0.9 ** (25 - ones), 0.9**ones * 0.1 ** (25 - ones)])
+    small += [DiscreteFactor((name,), field / field.max()) for name in names[:5]]
+    expected = NetworkEngine(DiscreteMarkovNetwork(dict.fromkeys(names[:5], BINARY), small)).posterior("v0")
+    assert engine.posterior("v0", evidence) == pytest.approx(expected, rel=1e-12)
+    assert engine.posterior(["v0", "v7"], evidence)["v0"] == pytest.approx(expected, rel=1e-12)
+    assert engine.posterior_batch("v0", {"v1": [[1.0, 1.0]]}, evidence)[0] == pytest.approx(expected, rel=1e-12)
+    assert engine.factored_posterior(names[:5], evidence).entries < 100
+    assert set(engine.most_probable_explanation(evidence).assignment) == set(names)
+
+
 # ---- against brute force ------------------------------------------------------------------------------------------
 
 
@@ -345,6 +364,28 @@ def test_weights_and_tables_at_the_ends_of_float64() -> None:
     assert engine.evidence_log_probability(evidence) == pytest.approx(math.log(tiny), rel=1e-14)
     huge = {"A": [[1e300, 1e-300], [1e-300, 1e300]], "B0": [[1e300, 1e300], [1e-300, 1e-300]]}
     assert engine.log_evidence_batch(huge) == pytest.approx([2 * math.log(1e300), math.log(1e-300)], rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5, 121])
+def test_linear_and_logarithmic_engines_agree_on_extreme_weights(seed: int) -> None:
+    """Seed 121: a rescaling whose division underflowed made a positive sum zero."""
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, int(rng.integers(1, 25)), zeros=seed % 3 == 1, tiny=seed % 3 == 2)
+    engine, sizes = NetworkEngine(network), network.cardinalities
+    observed = [name for name in network.variables if rng.random() < 0.6] or ["X0"]
+    scale = rng.choice([1, 20, 120, 250])
+    weights = {}
+    for name in observed:
+        powers = 10.0 ** rng.integers(-scale, scale + 1, size=(7, sizes[name]))
+        weights[name] = rng.random((7, sizes[name])) * powers * (rng.random((7, sizes[name])) < 0.9)
+    plan = engine.plan((), tuple(weights), network.variables)
+    total, marginals = single_marginals(plan, weights, 7)
+    exact_total, exact = single_marginals(replace(plan, wide=True), weights, 7)
+    assert np.array_equal(total == -np.inf, exact_total == -np.inf)
+    possible = exact_total > -np.inf
+    assert total[possible] == pytest.approx(exact_total[possible], rel=1e-11)
+    for name in network.variables:
+        assert marginals[name] == pytest.approx(exact[name], abs=1e-9)
 
 
 def test_many_messages_into_one_variable_do_not_underflow() -> None:

@@ -27,6 +27,10 @@ from whp.algorithms.marginalization import (
     pm_from_vm,
     solve_moments,
 )
+from whp.algorithms.marginalization.circuit_oracle import CircuitOracle, network_oracle
+from whp.algorithms.marginalization.circuits import CircuitBuilder
+from whp.algorithms.marginalization.determinant_circuits import dpp_circuit
+from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode
 from whp.theory.marginalization import (
     Pattern,
     Query,
@@ -225,3 +229,27 @@ def test_interpolation_and_moments_recover_what_made_the_values(coefs: list[Frac
     assert solve_moments(nodes, moments) == tuple(coefs)
     if size and 0 not in nodes:
         assert interpolate_at_zero(nodes, values) == coefs[0]
+
+
+def test_circuits_and_networks_answer_every_query() -> None:
+    table = TruthTable.from_function(3, lambda x: [1, 3, 2, 5, 2, 6, 3, 7][4 * x[0] + 2 * x[1] + x[2]])
+    oracle = CircuitOracle(dpp_circuit([[2, 1, 0], [1, 2, 1], [0, 1, 3]]))
+    for q in ("***", "*1*", "101", "0*1"):
+        assert oracle.marginal(q) == marginal(table, Pattern(q))
+        assert oracle.hamming_marginals(q) == hamming_marginals(table, Pattern(q))
+    assert oracle.count() == 29
+    assert oracle.evaluate((1, 0, 1)) == 6
+    weights = Weights.of([Fraction(1, 2), 3, Fraction(-2, 5)], [1, 2, Fraction(1, 3)])
+    assert oracle.virtual_evidence(weights) == Fraction(-61, 6)
+    floats = Weights.of([0.5, 3.0, -0.4], [1.0, 2.0, 1 / 3])
+    assert oracle.virtual_evidence(floats) == pytest.approx(-61 / 6)
+    rain = DiscreteNode("rain", ("no", "yes"), (), [0.75, 0.25])
+    wet = DiscreteNode("wet", ("no", "yes"), ("rain",), [[0.875, 0.125], [0.25, 0.75]])
+    network = network_oracle(BayesianNetwork([rain, wet]))
+    assert network.count() == 1
+    assert network.marginal("*1") == Fraction(3, 4) / 8 + Fraction(3, 16)
+    assert network.hamming_marginals("**") == (Fraction(21, 32), Fraction(3, 32) + Fraction(1, 16), Fraction(3, 16))
+    with pytest.raises(ValueError, match="one output"):
+        CircuitOracle(CircuitBuilder(["w0"]).build(0))
+    with pytest.raises(ValueError, match="2 states"):
+        network_oracle(BayesianNetwork([DiscreteNode("die", ("1", "2", "3"), (), [0.25, 0.25, 0.5])]))
