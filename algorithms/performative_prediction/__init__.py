@@ -5,8 +5,9 @@ the method from outside with `AskTell`.
 """
 
 from .ask_tell import AskTell, Ticket
+from .budget import Budget
 from .certificate import AccuracyPlan, StationarityCertificate, balanced_radius, certify, draw_output, plan_for_accuracy
-from .descent import Budget, Deployment, DescentResult, DescentTrace, Method, Run, Step, best_observed, minimise
+from .descent import Deployment, DescentResult, DescentTrace, Method, Run, Step, best_observed, minimise
 from .estimators import (
     guided_direction,
     one_point_estimate,

@@ -6,7 +6,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .descent import Budget, Deployment, DescentResult, Method, Run
+from .budget import Budget
+from .descent import Deployment, DescentResult, Method, Run
 from .oracle import DecisionOracle
 from .projections import DecisionSet
 

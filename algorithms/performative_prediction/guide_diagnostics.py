@@ -13,13 +13,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AdaptiveShare:
-    """Isotropic share ``max(floor, r)``, where ``r`` is the part of the observed slopes that the guide leaves unexplained.
+    """Isotropic share ``max(floor, r)``, where ``r`` is the part of the observed slopes that the guide does not explain.
 
     The slope ``t`` along a direction ``u`` is predicted as ``b u'g`` from the guide ``g``, with ``b`` regressed on the
-    recent past, and ``r`` is the running mean of ``(t - b u'g)^2 / (t^2 + (b u'g)^2)``, at most one: free of the scale of
-    the loss, which changes along a run. A guide along the gradient keeps the share low; one that is orthogonal to it, as in
-    the zero-share trap, leaves only noise along itself, and the share rises. The floor keeps every direction explored, as
-    the convergence theorem needs; the theorem itself is about shares chosen beforehand.
+    recent past, and ``r`` is the running mean of ``(t - b u'g)^2 / (t^2 + (b u'g)^2)``, at most one: free of the scale
+    of the loss, which changes along a run. A guide along the gradient keeps the share low; one that is orthogonal to
+    it, as in the zero-share trap, leaves only noise along itself, and the share rises. The floor keeps every direction
+    explored, as the convergence theorem needs; the theorem itself is about shares chosen beforehand.
 
     Parameters
     ----------

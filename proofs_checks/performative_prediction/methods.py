@@ -27,7 +27,7 @@ from whp.proofs_checks.engine.observation import Event, Slack
 from whp.theory.core import Slot
 from whp.theory.performative_prediction import LinearNoise, LocationQuadratic, MultiproductPricing
 
-from .estimates import strategic_patients
+from .means import strategic_patients
 
 __all__ = ["CHECKS", "CountCase"]
 
