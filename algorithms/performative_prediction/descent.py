@@ -54,6 +54,7 @@ class Step(NamedTuple):
     slope: Any
     direction: Array
     guide: Array | None
+    known: Array | None
 
 
 class Run:
@@ -191,7 +192,8 @@ class DescentTrace:
     losses, slopes : numpy.ndarray, shape (K, ...)
         Mean observed loss and observed directional slope.
     along : numpy.ndarray, shape (K, ...), or None
-        Components ``u'g`` of the directions along the guides, for `explained_share`; ``None`` like ``guides``.
+        Products ``u'v`` of directions and mean known-function gradients, for `explained_share`; ``None`` like
+        ``guides``.
     guides : numpy.ndarray, shape (K, ..., d), or None
         Guides used; ``None`` for unguided methods or without ``keep_decisions``.
     """
@@ -222,9 +224,15 @@ class DescentTrace:
             steps=np.array([s.step for s in steps]),
             losses=np.array([s.loss for s in steps]),
             slopes=np.array([s.slope for s in steps]),
-            along=None if guides is None else np.vecdot(_stacked([s.direction for s in steps]), guides),
+            along=None if guides is None else _products(steps),
             guides=guides,
         )
+
+
+def _products(steps: list[Step]) -> Array:
+    """Products of directions and mean known-function gradients; shape ``(K, ...)``."""
+    known = _stacked([s.known for s in steps if s.known is not None])
+    return np.asarray(np.vecdot(_stacked([s.direction for s in steps]), known))
 
 
 def _stacked(arrays: list[Array]) -> Array:

@@ -13,13 +13,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AdaptiveShare:
-    """Isotropic share ``max(floor, r)``, where ``r`` is the part of the observed slopes that the guide does not explain.
+    """Isotropic share ``max(floor, r)``; ``r`` is the part of the observed slopes that the guide does not explain.
 
-    The slope ``t`` along a direction ``u`` is predicted as ``b u'g`` from the guide ``g``, with ``b`` regressed on the
-    recent past, and ``r`` is the running mean of ``(t - b u'g)^2 / (t^2 + (b u'g)^2)``, at most one: free of the scale
-    of the loss, which changes along a run. A guide along the gradient keeps the share low; one that is orthogonal to
-    it, as in the zero-share trap, leaves only noise along itself, and the share rises. The floor keeps every direction
-    explored, as the convergence theorem needs; the theorem itself is about shares chosen beforehand.
+    The slope ``t`` along a direction ``u`` is predicted as ``b u'v`` from the mean known-function gradient ``v``, whose
+    direction is the guide, with ``b`` regressed on the recent past, and ``r`` is the running mean of
+    ``(t - b u'v)^2 / (t^2 + (b u'v)^2)``, at most one. A guide along the gradient keeps the share low; one that is
+    orthogonal to it, as in the zero-share trap, leaves only noise along itself, and the share rises. The floor keeps
+    every direction explored, as the convergence theorem needs; the theorem itself is about shares chosen beforehand.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class GuideTracker:
         self.squares: Any = 0.0
         self.unexplained: float | None = None
 
-    def update(self, slope: Any, direction: Array, guide: Array) -> None:
-        """Take in the slope observed along a direction under a guide."""
-        along = np.vecdot(direction, guide)
+    def update(self, slope: Any, direction: Array, known: Array) -> None:
+        """Take in the slope observed along a direction, and the mean known-function gradient."""
+        along = np.vecdot(direction, known)
         keep, new = self.rule.memory, 1.0 - self.rule.memory
         if np.any(self.squares > 0.0):
             predicted = self.products / np.where(self.squares > 0.0, self.squares, 1.0) * along
@@ -103,7 +103,7 @@ def explained_share(slopes: ArrayLike, along: ArrayLike, memory: float = 0.8) ->
     Parameters
     ----------
     slopes, along : array_like, shape (K,) or (K, R)
-        Observed slopes and components ``u'g`` of the directions along the guide (both in the trace of a guided run).
+        Observed slopes, and products ``u'v`` of directions and mean known-function gradients (both in the trace).
     memory : float, optional
         Weight of the past, in ``[0, 1)``.
 

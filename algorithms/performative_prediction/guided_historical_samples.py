@@ -96,7 +96,8 @@ class GuidedHistoricalSamples:
             counts = run.allot(m, m)
             if counts is None:
                 return
-            guide = self._guide(run, stored)
+            known = self._known_gradient(run, stored)
+            guide = unit_guide(known, self.guide_tolerance)
             alpha, mu, beta = share(k), radius(k), step(k)
             direction = draw_guided_direction(run, guide, alpha, isotropic)
             plus, minus, direction = run.sides(mu, direction)
@@ -105,19 +106,18 @@ class GuidedHistoricalSamples:
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
             slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
+            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, known)
             run.move(two_point_estimate(above, below, mu, direction), taken)
             if tracker is not None:
-                tracker.update(slope, direction, guide)
+                tracker.update(slope, direction, known)
 
-    def _guide(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
-        """Unit mean gradient at the current decision over the window of stored samples; zero when it is empty."""
+    def _known_gradient(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
+        """Mean gradient at the current decision over the window of stored samples; zero when it is empty."""
         old = list(stored)[: len(stored) - self.lag] if self.lag else list(stored)
         if not old:
             return np.zeros(run.x.shape)
         means = [run.oracle.mean_gradient(run.x, samples, count) for samples, count in old]
         if len(old) == 1:
-            return unit_guide(means[0], self.guide_tolerance)
+            return means[0]
         total = sum(count for _, count in old)
-        mean = np.add.reduce([count / total * mean for mean, (_, count) in zip(means, old, strict=True)])
-        return unit_guide(mean, self.guide_tolerance)
+        return np.asarray(np.add.reduce([count / total * mean for mean, (_, count) in zip(means, old, strict=True)]))

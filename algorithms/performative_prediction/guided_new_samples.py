@@ -89,7 +89,8 @@ class GuidedNewSamples:
             if counts is None:
                 return
             (seen,) = yield (Deployment(run.x, counts[0]),)
-            guide = unit_guide(oracle.mean_gradient(run.x, seen, counts[0]), self.guide_tolerance)
+            known = oracle.mean_gradient(run.x, seen, counts[0])
+            guide = unit_guide(known, self.guide_tolerance)
             alpha, mu, beta = share(k), radius(k), step(k)
             direction = draw_guided_direction(run, guide, alpha, isotropic)
             plus, minus, direction = run.sides(mu, direction)
@@ -97,10 +98,10 @@ class GuidedNewSamples:
             above, below = oracle.mean_loss(plus, first, counts[1]), oracle.mean_loss(minus, second, counts[2])
             batch = 2.0 / (1.0 / counts[1] + 1.0 / counts[2])
             slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
+            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, known)
             run.move(two_point_estimate(above, below, mu, direction), taken)
             if tracker is not None:
-                tracker.update(slope, direction, guide)
+                tracker.update(slope, direction, known)
 
 
 def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_without_guide: bool) -> Array:

@@ -97,7 +97,7 @@ class HistoryControlDescent:
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
             stored.append(_Stored(plus, seen, counts[0]))
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None, None)
             run.move(one_point_estimate(loss, mu, direction, control), taken)
             control = self._control(run, stored)
 

@@ -70,7 +70,7 @@ class TwoPointDescent:
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
             slope = (above - below) / (2.0 * mu)
-            taken = Step(1.0, mu, batch, beta, 0.5 * (above + below), slope, direction, None)
+            taken = Step(1.0, mu, batch, beta, 0.5 * (above + below), slope, direction, None, None)
             run.move(two_point_estimate(above, below, mu, direction), taken)
 
 
@@ -129,7 +129,7 @@ class OnePointDescent:
             plus, _, direction = run.sides(mu, direction)
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - self.control) / mu, direction, None)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - self.control) / mu, direction, None, None)
             run.move(one_point_estimate(loss, mu, direction, self.control), taken)
 
 
@@ -194,6 +194,6 @@ class ResidualFeedbackDescent:
             plus, _, direction = run.sides(mu, run.normal.standard_normal(run.x.shape))
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - previous) / mu, direction, None)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - previous) / mu, direction, None, None)
             run.move(residual_feedback_estimate(loss, previous, mu, direction), taken)
             previous = loss

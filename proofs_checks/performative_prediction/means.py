@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from .drawn_estimates import (
     without_guide,
 )
 
-__all__ = ["CHECKS", "strategic_patients"]
+__all__ = ["CHECKS", "breast_cancer_is_installed", "strategic_patients"]
 
 Array = NDArray[np.float64]
 
@@ -164,15 +165,26 @@ def small_shop() -> MultiproductPricing:
     return MultiproductPricing([0.3, 0.6, 1.0], [0.1, 0.25, 0.35], buyers=10)
 
 
+def _table_file() -> Path | None:
+    """File of scikit-learn's breast-cancer table; read without importing scikit-learn, which touches global state."""
+    spec = importlib.util.find_spec("sklearn")
+    folders = [] if spec is None else list(spec.submodule_search_locations or [])
+    files = [Path(f) / "datasets" / "data" / "breast_cancer.csv" for f in folders]
+    return next((f for f in files if f.is_file()), None)
+
+
+def breast_cancer_is_installed() -> bool:
+    """Whether scikit-learn's table can be read."""
+    return _table_file() is not None
+
+
 @recipe("performative_prediction.breast_cancer")
 def strategic_patients(rng: np.random.Generator, sign: float) -> EstimateCase:
     """Strategic classification on scikit-learn's breast-cancer table: four features, a bias, 200 rows."""
-    from sklearn.datasets import load_breast_cancer
-
-    table = load_breast_cancer()
-    chosen = table.data[:200, :4]
+    rows = np.loadtxt(str(_table_file()), delimiter=",", skiprows=1)[:200]
+    chosen = rows[:, :4]
     features = np.column_stack([(chosen - chosen.mean(axis=0)) / chosen.std(axis=0), np.ones(200)])
-    problem = StrategicClassification(features, 2.0 * table.target[:200] - 1.0, cost=2.0)
+    problem = StrategicClassification(features, 2.0 * rows[:, -1] - 1.0, cost=2.0)
     guide = problem.known_gradient(np.full(5, 0.3))
     guide = guide / np.linalg.norm(guide)
     return EstimateCase(problem, np.full(5, 0.3), guide, 0.0, 0.5, 8, sign * guide)
@@ -185,7 +197,7 @@ def nonquadratic_examples() -> dict[str, Any]:
     cases: dict[str, Any] = {}
     for sign, word in ((1.0, "above"), (-1.0, "below")):
         cases[f"pricing from {word}"] = EstimateCase(shop, x, guide, 0.0, 0.2, 8, sign * guide)
-        if importlib.util.find_spec("sklearn") is not None:
+        if breast_cancer_is_installed():
             cases[f"breast cancer from {word}"] = Recipe("performative_prediction.breast_cancer", {"sign": sign}, 0)
     return cases
 

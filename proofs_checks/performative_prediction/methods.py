@@ -1,6 +1,5 @@
 """Checks on whole methods: how many samples they draw, and who ends lower on pricing."""
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,7 @@ from whp.proofs_checks.engine.observation import Event, Slack
 from whp.theory.core import Slot
 from whp.theory.performative_prediction import LinearNoise, LocationQuadratic, MultiproductPricing
 
-from .means import strategic_patients
+from .means import breast_cancer_is_installed, strategic_patients
 
 __all__ = ["CHECKS", "CountCase"]
 
@@ -190,7 +189,7 @@ def count_examples() -> dict[str, Any]:
     """Single samples, and a real table."""
     smallest = LinearNoise([[1.0]], [1.0], [[0.0]], 0.0)
     cases: dict[str, Any] = {"single samples": CountCase(smallest, 1, 1, 1, 0)}
-    if importlib.util.find_spec("sklearn") is not None:
+    if breast_cancer_is_installed():
         cases["breast cancer"] = Recipe("performative_prediction.breast_cancer_counts", {}, 0)
     return cases
 
