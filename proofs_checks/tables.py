@@ -86,14 +86,16 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
 
 def show_list(rows: Sequence[tuple[Theorem, int, int]]) -> None:
     """Print theorems with how many checks and proofs bind them."""
-    table = Table(box=None, pad_edge=False, width=min(console().width, 110))
-    for name in ("theorem", "what it says", "provenance", "expected", "c+p"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("provenance", "expected"))
-    for t, checks, proofs in rows:
-        table.add_row(
-            t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}"
-        )
-    console().print(table)
+    for slug, group in groupby(rows, key=lambda row: row[0].paper.slug):
+        table = Table(box=None, pad_edge=False, title=slug, title_justify="left", title_style="bold", expand=True)
+        table.add_column("theorem", overflow="fold", width=18)
+        table.add_column("what it says", overflow="fold", ratio=1)
+        for name, width in (("provenance", 10), ("expected", 12), ("c+p", 6)):
+            table.add_column(name, overflow="fold", width=width)
+        for t, checks, proofs in group:
+            expected = Text(t.expected, style=_STYLE[Kind(t.expected)])
+            table.add_row(t.id.partition(".")[2], t.title, t.provenance, expected, f"{checks}+{proofs}")
+        console().print(table)
 
 
 def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Proof]) -> None:
