@@ -44,7 +44,10 @@ Plan: TypeAlias = Generator[tuple[Deployment, ...], tuple[Any, ...], None]
 
 
 class Step(NamedTuple):
-    """What one iteration used and saw; losses and slopes have one entry a replicate."""
+    """What one iteration used and saw; losses, slopes and products have one entry a replicate.
+
+    Every estimate here is ``slope * direction``.
+    """
 
     share: float
     radius: float
@@ -54,7 +57,7 @@ class Step(NamedTuple):
     slope: Any
     direction: Array
     guide: Array | None
-    known: Array | None
+    along: Any
 
 
 class Run:
@@ -151,9 +154,10 @@ class Run:
             direction = (plus - minus) / (2.0 * radius)
         return plus, minus, direction
 
-    def move(self, estimate: Array, step: Step) -> None:
-        """Take ``x <- project(x - beta g)`` and record the iteration."""
-        x = self.x - step.step * estimate
+    def move(self, step: Step) -> None:
+        """Take ``x <- project(x - beta g)`` with the estimate ``g = slope u``, and record the iteration."""
+        length = step.step * step.slope
+        x = self.x - (length * step.direction if self.x.ndim == 1 else length[..., None] * step.direction)
         if self.decision_set is not None:
             x = self._project(x)
         self.x = x
@@ -224,15 +228,9 @@ class DescentTrace:
             steps=np.array([s.step for s in steps]),
             losses=np.array([s.loss for s in steps]),
             slopes=np.array([s.slope for s in steps]),
-            along=None if guides is None else _products(steps),
+            along=None if guides is None else np.array([s.along for s in steps]),
             guides=guides,
         )
-
-
-def _products(steps: list[Step]) -> Array:
-    """Products of directions and mean known-function gradients; shape ``(K, ...)``."""
-    known = _stacked([s.known for s in steps if s.known is not None])
-    return np.asarray(np.vecdot(_stacked([s.direction for s in steps]), known))
 
 
 def _stacked(arrays: list[Array]) -> Array:

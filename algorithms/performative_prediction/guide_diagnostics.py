@@ -75,9 +75,8 @@ class GuideTracker:
         self.squares: Any = 0.0
         self.unexplained: float | None = None
 
-    def update(self, slope: Any, direction: Array, known: Array) -> None:
-        """Take in the slope observed along a direction, and the mean known-function gradient."""
-        along = np.vecdot(direction, known)
+    def update(self, slope: Any, along: Any) -> None:
+        """Take in an observed slope and the product ``u'v`` of its direction with the mean known-function gradient."""
         keep, new = self.rule.memory, 1.0 - self.rule.memory
         if np.any(self.squares > 0.0):
             predicted = self.products / np.where(self.squares > 0.0, self.squares, 1.0) * along
@@ -128,6 +127,6 @@ def explained_share(slopes: ArrayLike, along: ArrayLike, memory: float = 0.8) ->
     tracker = AdaptiveShare(memory=memory).tracker()
     shares = []
     for slope, component in zip(t, a, strict=True):
-        tracker.update(slope, np.asarray(component)[..., None], np.ones(1))
+        tracker.update(slope, component)
         shares.append(tracker.explained)
     return np.array(shares)

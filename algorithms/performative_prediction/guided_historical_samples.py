@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import two_point_estimate, unit_guide
+from .estimators import unit_guide
 from .guide_diagnostics import AdaptiveShare
 from .guided_new_samples import check_guide_options, draw_guided_direction, share_and_tracker
 from .schedules import ApproachOne, CountSchedule, Schedule, as_count, as_schedule
@@ -105,11 +105,11 @@ class GuidedHistoricalSamples:
             stored.append((np.concatenate((first, second), axis=guide.ndim - 1), counts[0] + counts[1]))
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
-            slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, known)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            slope = (above - below) / (2.0 * mu)  # the estimate is slope * direction
+            along = direction.dot(known) if known.ndim == 1 else np.vecdot(direction, known)
+            run.move(Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, along))
             if tracker is not None:
-                tracker.update(slope, direction, known)
+                tracker.update(slope, along)
 
     def _known_gradient(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
         """Mean gradient at the current decision over the window of stored samples; zero when it is empty."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import guided_direction, two_point_estimate, unit_guide
+from .estimators import guided_direction, unit_guide
 from .guide_diagnostics import AdaptiveShare, GuideTracker
 from .schedules import ApproachOne, CountSchedule, Schedule, as_count, as_schedule
 
@@ -97,11 +97,11 @@ class GuidedNewSamples:
             first, second = yield (Deployment(plus, counts[1]), Deployment(minus, counts[2]))
             above, below = oracle.mean_loss(plus, first, counts[1]), oracle.mean_loss(minus, second, counts[2])
             batch = 2.0 / (1.0 / counts[1] + 1.0 / counts[2])
-            slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, known)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            slope = (above - below) / (2.0 * mu)  # the estimate is slope * direction
+            along = direction.dot(known) if known.ndim == 1 else np.vecdot(direction, known)
+            run.move(Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, along))
             if tracker is not None:
-                tracker.update(slope, direction, known)
+                tracker.update(slope, along)
 
 
 def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_without_guide: bool) -> Array:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import one_point_estimate, rademacher_direction, residual_feedback_estimate, two_point_estimate
+from .estimators import rademacher_direction
 from .schedules import CountSchedule, Schedule, as_count, as_schedule
 
 __all__ = ["OnePointDescent", "ResidualFeedbackDescent", "TwoPointDescent"]
@@ -71,7 +71,7 @@ class TwoPointDescent:
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
             slope = (above - below) / (2.0 * mu)
             taken = Step(1.0, mu, batch, beta, 0.5 * (above + below), slope, direction, None, None)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            run.move(taken)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class OnePointDescent:
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
             taken = Step(1.0, mu, counts[0], beta, loss, (loss - self.control) / mu, direction, None, None)
-            run.move(one_point_estimate(loss, mu, direction, self.control), taken)
+            run.move(taken)
 
 
 @dataclass(frozen=True)
@@ -195,5 +195,5 @@ class ResidualFeedbackDescent:
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
             taken = Step(1.0, mu, counts[0], beta, loss, (loss - previous) / mu, direction, None, None)
-            run.move(residual_feedback_estimate(loss, previous, mu, direction), taken)
+            run.move(taken)
             previous = loss
