@@ -865,6 +865,17 @@ def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
         )
 
 
+def test_ask_and_tell_refuses_the_same_samples_on_both_sides():
+    run = AskTell(
+        oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 4), 100, rng()
+    )
+    cached = rng().normal(size=(4, 1))
+    first, second = run.ask(), run.ask()
+    run.tell(first.number, cached)
+    with pytest.raises(OracleError, match="same samples on both sides"):
+        run.tell(second.number, cached)
+
+
 # traces
 
 
