@@ -1,7 +1,7 @@
 """Zeroth-order methods for problems whose data respond to the decision.
 
-Bring a loss, its partial gradient and a sampler as a `DecisionOracle`, choose a method and call `minimise`; or drive the
-method from outside with `AskTell`.
+Bring a loss, its partial gradient and a sampler as a `DecisionOracle`, choose a method and call `minimise`; or drive
+the method from outside with `AskTell`.
 """
 
 from .ask_tell import AskTell, Ticket
@@ -71,13 +71,12 @@ __all__ = [
     "certify",
     "draw_output",
     "exact_minimiser",
+    "gaussian_one_point",
+    "gaussian_two_point",
     "gradient_descent",
     "guided_direction",
-    "shared_sample_two_point",
     "guided_trajectories",
     "guided_two_point",
-    "gaussian_two_point",
-    "gaussian_one_point",
     "inspect_sampler",
     "inverse_weights",
     "mean_known_gradient",
@@ -91,6 +90,7 @@ __all__ = [
     "residual_feedback_estimate",
     "same_sample_estimate",
     "sample_at",
+    "shared_sample_two_point",
     "two_point_estimate",
     "unit_guide",
     "water_filling_weights",

@@ -16,19 +16,19 @@ Array = NDArray[np.float64]
 
 
 class Ticket(NamedTuple):
-    """A request: draw ``count`` samples at ``decision`` and hand them back under ``number``."""
+    """A request: draw so many ``samples`` at ``decision`` and hand them back under ``number``."""
 
     number: int
     decision: Array
-    count: int
+    samples: int
 
 
 class AskTell:
     """A method run from outside, with as many parallel workers as one likes.
 
-    ``ask`` never waits: it returns a ticket, or ``None`` when everything of the current stage is out (or the run is over,
-    see ``finished``). The samples of one stage may be split into tickets of any size and told in any order; the result
-    depends on neither.
+    ``ask`` never waits: it returns a ticket, or ``None`` when everything of the current stage is out (or the run is
+    over, see ``finished``). The samples of one stage may be split into tickets of any size and told in any order; the
+    result depends on neither.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class AskTell:
     >>> run = AskTell(oracle, [1.0], TwoPointDescent(0.1, 0.1, 4), 80, np.random.default_rng(0))
     >>> while not run.finished:
     ...     ticket = run.ask(at_most=3)
-    ...     run.tell(ticket.number, np.full((ticket.count, 1), 0.5 * ticket.decision[0]))
+    ...     run.tell(ticket.number, np.full((ticket.samples, 1), 0.5 * ticket.decision[0]))
     >>> run.result().samples
     80
     """
@@ -86,7 +86,9 @@ class AskTell:
         try:
             self._enter(next(self._plan))
         except StopIteration:
-            raise ValueError(f"the budget of {limit.samples} samples does not pay one step of {type(method).__name__}") from None
+            raise ValueError(
+                f"the budget of {limit.samples} samples does not pay one step of {type(method).__name__}"
+            ) from None
 
     def _enter(self, stage: tuple[Deployment, ...]) -> None:
         """Start a stage: nothing handed out, nothing received."""
@@ -109,7 +111,7 @@ class AskTell:
             if self.finished:
                 return None
             for index, deployment in enumerate(self._stage):
-                left = deployment.count - self._handed[index]
+                left = deployment.samples - self._handed[index]
                 if left:
                     count = left if at_most is None else min(left, at_most)
                     self._out[self._number] = (index, self._handed[index], count)
@@ -135,14 +137,16 @@ class AskTell:
             checked = self._run.oracle.check_samples(samples, count)
             del self._out[number]
             self._received[index][first] = checked
-            whole = all(sum(map(len, got.values())) == d.count for got, d in zip(self._received, self._stage, strict=True))
+            whole = all(
+                sum(map(len, got.values())) == d.samples for got, d in zip(self._received, self._stage, strict=True)
+            )
             if whole:
                 self._advance()
 
     def _advance(self) -> None:
         """Give the completed stage to the method and enter the next one."""
         batches = tuple(np.concatenate([got[k] for k in sorted(got)]) for got in self._received)
-        self._run.spent += sum(d.count for d in self._stage)
+        self._run.spent += sum(d.samples for d in self._stage)
         try:
             self._enter(self._plan.send(batches))
         except StopIteration:

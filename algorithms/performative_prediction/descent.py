@@ -16,7 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
-__all__ = ["Budget", "Deployment", "DescentResult", "DescentTrace", "Method", "Plan", "Run", "Step", "best_observed", "minimise"]
+__all__ = [
+    "Budget",
+    "Deployment",
+    "DescentResult",
+    "DescentTrace",
+    "Method",
+    "Plan",
+    "Run",
+    "Step",
+    "best_observed",
+    "minimise",
+]
 
 Array = NDArray[np.float64]
 
@@ -25,7 +36,7 @@ class Deployment(NamedTuple):
     """Samples wanted at one decision (with replicates: at one decision a replicate)."""
 
     decision: Array
-    count: int
+    samples: int
 
 
 Plan: TypeAlias = Generator[tuple[Deployment, ...], tuple[Any, ...], None]
@@ -296,7 +307,7 @@ class DescentTrace:
 
 
 def _stacked(arrays: list[Array]) -> Array:
-    """Stack arrays of one shape along a new first axis (much cheaper than ``numpy.stack`` for thousands of small ones)."""
+    """Stack arrays of one shape along a new first axis; much cheaper than ``numpy.stack`` for thousands of them."""
     return np.concatenate(arrays, axis=None).reshape(len(arrays), *arrays[0].shape)
 
 
@@ -370,7 +381,10 @@ def best_observed(decisions: ArrayLike, losses: ArrayLike) -> Array:
 
 
 def _stable_step_limit(steps: list[Step]) -> float:
-    """``2 / L`` from the last steps: ``F(x_{k+1}) - F(x_k) + beta slope^2 = beta^2 slope^2 |u|^2 L / 2`` on a quadratic."""
+    """``2 / L`` for the largest curvature ``L`` along the last steps.
+
+    On a quadratic ``F(x_{k+1}) - F(x_k) + beta slope^2 = beta^2 slope^2 |u|^2 L / 2``.
+    """
     curvature = 0.0
     for before, after in itertools.pairwise(steps[-21:]):
         slope2 = np.square(before.slope)
@@ -459,7 +473,7 @@ def minimise(
                 refuse_shared_samples(samples)
                 inspected = True
             for deployment in request:
-                run.spent += deployment.count
+                run.spent += deployment.samples
             request = plan.send(samples)
     except StopIteration:
         pass

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 class GuidedHistoricalSamples:
     """GZO-HS: the guide is the mean of ``grad_x f(x_k, xi)`` over stored samples of earlier iterations.
 
-    The stored samples come from the law at earlier decisions, so the guide is biased; only the direction is affected, never
-    the formula for the mean of the estimator.
+    The stored samples come from the law at earlier decisions, so the guide is biased; only the direction is affected,
+    never the formula for the mean of the estimator.
 
     Parameters
     ----------
@@ -67,7 +67,9 @@ class GuidedHistoricalSamples:
         object.__setattr__(self, "step", as_schedule("step", self.step))
         object.__setattr__(self, "radius", as_schedule("radius", self.radius))
         object.__setattr__(self, "side_samples", as_count("side_samples", self.side_samples))
-        object.__setattr__(self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True))
+        object.__setattr__(
+            self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
+        )
         check_guide_options(self.guide_tolerance, self.without_guide)
         for name, least in (("window", 1), ("lag", 0)):
             value = getattr(self, name)

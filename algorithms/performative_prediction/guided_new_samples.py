@@ -35,8 +35,8 @@ class GuidedNewSamples:
     guide_tolerance : float, optional
         A mean gradient no longer than this gives no guide; the released scripts use ``1e-5``.
     without_guide : {"isotropic", "shrink"}, optional
-        Direction when there is no guide: isotropic of trace one, or the paper's ``sqrt(alpha / d) z``, which does not move
-        at all when ``alpha = 0``.
+        Direction when there is no guide: isotropic of trace one, or the paper's ``sqrt(alpha / d) z``, which does not
+        move at all when ``alpha = 0``.
 
     Raises
     ------
@@ -66,7 +66,9 @@ class GuidedNewSamples:
         object.__setattr__(self, "radius", as_schedule("radius", self.radius))
         object.__setattr__(self, "side_samples", as_count("side_samples", self.side_samples))
         object.__setattr__(self, "guide_samples", as_count("guide_samples", guide))
-        object.__setattr__(self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True))
+        object.__setattr__(
+            self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
+        )
         check_guide_options(self.guide_tolerance, self.without_guide)
 
     def samples_a_step(self, iteration: int) -> int:
@@ -109,11 +111,11 @@ def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_withou
         if alpha < 1.0:
             z += ((1.0 - alpha) ** 0.5 * s) * guide
         return z
-    s = run.along.standard_normal(guide.shape[:-1])
-    shares = np.full(guide.shape[:-1], alpha)
+    along = run.along.standard_normal(guide.shape[:-1])
+    shares: Array = np.full(guide.shape[:-1], alpha)
     if isotropic_without_guide:
         shares[~guide.any(axis=-1)] = 1.0
-    return guided_direction(guide, shares, z, s)
+    return guided_direction(guide, shares, z, along)
 
 
 def check_guide_options(tolerance: float, without_guide: str) -> None:

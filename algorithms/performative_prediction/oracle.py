@@ -28,10 +28,11 @@ class DecisionOracle:
     loss : callable
         ``loss(x, xi)`` with ``x`` of shape ``(d,)`` and ``n`` samples ``xi`` of shape ``(n, ...)`` returns ``(n,)``.
     sample : callable, optional
-        ``sample(x, n, rng)`` draws ``n`` independent samples at decision ``x`` and returns ``(n, ...)``. Not needed with
-        `AskTell`, where the samples come from outside.
+        ``sample(x, n, rng)`` draws ``n`` independent samples at decision ``x`` and returns ``(n, ...)``. Not needed
+        with `AskTell`, where the samples come from outside.
     loss_gradient : callable, optional
-        ``loss_gradient(x, xi)`` returns the partial gradients in ``x``, shape ``(n, d)``. Needed by guided methods only.
+        ``loss_gradient(x, xi)`` returns the partial gradients in ``x``, shape ``(n, d)``. Needed by guided methods
+        only.
     replicates : int, optional
         ``R`` when the three functions work on ``R`` independent runs at once: then ``x`` is ``(R, d)``, samples are
         ``(R, n, ...)``, losses ``(R, n)`` and gradients ``(R, n, d)``.
@@ -46,8 +47,8 @@ class DecisionOracle:
     Examples
     --------
     >>> import numpy as np
-    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, lambda x, n, rng: 0.5 * x + rng.normal(size=(n, 1)))
-    >>> oracle.draw(np.array([2.0]), 3, np.random.default_rng(0)).shape
+    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, lambda x, n, rng: 0.5 * x + rng.normal(size=(n,
+    1))) >>> oracle.draw(np.array([2.0]), 3, np.random.default_rng(0)).shape
     (3, 1)
     """
 
@@ -101,9 +102,13 @@ class DecisionOracle:
             samples = np.asarray(samples)
         wanted = (count,) if self.replicates is None else (self.replicates, count)
         if samples.shape[: len(wanted)] != wanted:
-            raise OracleError(f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}")
+            raise OracleError(
+                f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}"
+            )
         if samples.dtype.kind == "f":
-            if not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all():  # vdot may only overflow
+            if (
+                not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all()
+            ):  # vdot may only overflow
                 bad = samples[~np.isfinite(samples)][0]
                 raise OracleError(f"sample must return finite numbers, got {bad} among {samples.size} entries")
         elif samples.dtype.kind not in "iub":
@@ -177,6 +182,7 @@ def refuse_shared_samples(batches: tuple[Any, ...]) -> None:
         return
     if np.array_equal(first, second) and np.unique(first).size == first.size:
         raise OracleError(
-            "sample returned the same samples on both sides of a two-point estimate: the law must be drawn from afresh at "
+            "sample returned the same samples on both sides of a two-point estimate: the law must be drawn from "
+            "afresh at "
             "each decision, or the method ends at a performatively stable point"
         )

@@ -25,7 +25,7 @@ from whp.proofs_checks.engine.evidence import Encoded, Evidence, EvidenceBuilder
 from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
 from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, describe, run_once
-from whp.proofs_checks.engine.registry import find_check
+from whp.proofs_checks.engine.registry import find_check, forget_checks
 from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.proofs_checks.engine.statistics import mean as mean_statistics
 from whp.proofs_checks.engine.streams import integer_seed, stream
@@ -252,6 +252,14 @@ class Form:
 @cache
 def _examples(make: Any) -> dict[str, Any]:
     return dict(make())
+
+
+def forget_modules() -> None:
+    """Forget every theorem, check and example, so that changed modules are imported again."""
+    load_papers().clear()
+    forget_checks()
+    _examples.cache_clear()
+    _built.cache_clear()
 
 
 @lru_cache(maxsize=16)

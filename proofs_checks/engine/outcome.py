@@ -167,7 +167,8 @@ def run_once(
     -------
     Outcome
         ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
-        check raised (a MemoryError is passed on); else kept, violated or inside rounding (always kept for events, samples and costs).
+        check raised (a MemoryError is passed on); else kept, violated or inside rounding; always kept for events,
+        samples and costs.
     """
     check = variant.check
     try:

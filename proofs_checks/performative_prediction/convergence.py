@@ -32,14 +32,16 @@ RUNS = 12  # runs averaged in one replicate
 DESCENT = Slot(
     "descent",
     "(problem, start, schedule, replicates, rng)",
-    "problem: instance of a family; start: shape (d,); schedule: GuidedSchedule; replicates: number of runs R; rng: Generator",
+    "problem: instance of a family; start: shape (d,); schedule: GuidedSchedule; replicates: number of runs R; rng: "
+    "Generator",
     "decisions x_0, x_1, ..., shape (iterations + 1, R, d); fewer rows only when the runs diverge",
     ("problem", "start", "schedule", "replicates", "rng"),
 )
 PLANNER = Slot(
     "planner",
     "(epsilon, dimension, smoothness, variance, initial_gap, small_step)",
-    "epsilon: wanted root mean square gradient; dimension: d; smoothness: H; variance: sigma^2; initial_gap: F(x_0) - inf F; "
+    "epsilon: wanted root mean square gradient; dimension: d; smoothness: H; variance: sigma^2; initial_gap: F(x_0) - "
+    "inf F; "
     "small_step: step 1/(12 d H) rather than 1/(12 H)",
     "AccuracyPlan with step, radius, batch, iterations, isotropic_share, samples",
     ("epsilon", "dimension", "smoothness", "variance", "initial_gap", "small_step"),
@@ -93,7 +95,9 @@ def explored(case: RunCase, decisions: Array) -> Array:
 def _runs(case: RunCase, descent: Callable[..., Array], rng: np.random.Generator) -> Array:
     decisions = np.asarray(descent(case.problem, case.start, case.schedule, RUNS, rng))
     if decisions.ndim != 3 or decisions.shape[1:] != (RUNS, case.start.size) or len(decisions) < 2:
-        raise ValueError(f"decisions must have shape (iterations + 1, {RUNS}, {case.start.size}), got {decisions.shape}")
+        raise ValueError(
+            f"decisions must have shape (iterations + 1, {RUNS}, {case.start.size}), got {decisions.shape}"
+        )
     return decisions
 
 
@@ -161,7 +165,9 @@ def stationarity_without_share(case: RunCase, *, descent: Callable[..., Array], 
     return _mean_at_most(float(shares @ square / shares.sum()), case.problem.dimension * case.bound, "squared gradient")
 
 
-def ascent(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator) -> Array:
+def ascent(
+    problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator
+) -> Array:
     """Mutant: steps up the estimated gradient, by reflecting the path of each step."""
     x = np.broadcast_to(np.asarray(start, dtype=np.float64), (replicates, problem.dimension)).copy()
     decisions = [x]
@@ -174,18 +180,26 @@ def ascent(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replica
     return np.array(decisions)
 
 
-def frozen(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator) -> Array:
+def frozen(
+    problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator
+) -> Array:
     """Mutant: never moves."""
-    return np.broadcast_to(np.asarray(start, dtype=np.float64), (schedule.iterations + 1, replicates, problem.dimension))
+    return np.broadcast_to(
+        np.asarray(start, dtype=np.float64), (schedule.iterations + 1, replicates, problem.dimension)
+    )
 
 
-def overlong_steps(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator) -> Array:
+def overlong_steps(
+    problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator
+) -> Array:
     """Mutant: steps longer by ``24 d``."""
     long = replace(schedule, step=24.0 * problem.dimension * schedule.step)
     return guided_trajectories(problem, start, long, replicates, rng)
 
 
-def shrunken_radius(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator) -> Array:
+def shrunken_radius(
+    problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator
+) -> Array:
     """Mutant: a radius thirty times smaller than declared, as when it decays without a floor: the noise explodes."""
     return guided_trajectories(problem, start, replace(schedule, radius=schedule.radius / 30.0), replicates, rng)
 
@@ -213,12 +227,17 @@ def output_examples() -> dict[str, RunCase]:
 
 def overlong_examples() -> dict[str, RunCase]:
     """Broken assumption: a step of ``2 d / H``."""
-    return {k: RunCase(c.problem, c.start, replace(c.schedule, step=2.0 * c.problem.dimension)) for k, c in run_examples().items()}
+    return {
+        k: RunCase(c.problem, c.start, replace(c.schedule, step=2.0 * c.problem.dimension))
+        for k, c in run_examples().items()
+    }
 
 
 def plan_of(case: PlanCase, planner: Callable[..., AccuracyPlan]) -> AccuracyPlan:
     """Ask the subject for a plan."""
-    return planner(case.epsilon, case.dimension, case.smoothness, case.variance, case.initial_gap, small_step=case.small_step)
+    return planner(
+        case.epsilon, case.dimension, case.smoothness, case.variance, case.initial_gap, small_step=case.small_step
+    )
 
 
 def plan_is_sufficient(case: PlanCase, *, planner: Callable[..., AccuracyPlan]) -> Slack:
@@ -267,9 +286,11 @@ def extra_accuracy(epsilon: float, dimension: int, *arguments: Any, **options: A
     return replace(plan, samples=int(plan.samples / epsilon))
 
 
-def constant_step_planner(epsilon: float, dimension: int, *arguments: Any, small_step: bool = True) -> AccuracyPlan:
+def constant_step_planner(
+    epsilon: float, dimension: int, smoothness: float, variance: float, initial_gap: float, small_step: bool = True
+) -> AccuracyPlan:
     """Mutant: step ``1 / (12 H)`` where the small one was asked for, with the simple bound's radius and batch."""
-    plan = plan_for_accuracy(epsilon, dimension, *arguments, small_step=False)
+    plan = plan_for_accuracy(epsilon, dimension, smoothness, variance, initial_gap, small_step=False)
     return replace(plan, samples=plan.samples * dimension)
 
 
@@ -319,7 +340,9 @@ class RateCase:
     inverse_epsilon: float
 
 
-def squared_gradient_against_samples(case: RateCase, *, descent: Callable[..., Array], rng: np.random.Generator) -> Cost:
+def squared_gradient_against_samples(
+    case: RateCase, *, descent: Callable[..., Array], rng: np.random.Generator
+) -> Cost:
     """Run the plan of an accuracy; the mean of ``m`` losses is drawn in one go, since their noise is Gaussian."""
     problem, start = rate_problem(1.0), np.array([0.4, -0.3])
     gap = float(problem.objective(start)) - problem.minimum()
@@ -336,7 +359,9 @@ def rate_problem(noise: float) -> LinearNoise:
     return LinearNoise(np.eye(2), [1.0], [[0.5, -0.25]], noise)
 
 
-def no_descent_noise(problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator) -> Array:
+def no_descent_noise(
+    problem: LinearNoise, start: Array, schedule: GuidedSchedule, replicates: int, rng: np.random.Generator
+) -> Array:
     """Mutant: a fixed number of steps whatever the plan."""
     return guided_trajectories(problem, start, replace(schedule, iterations=400), replicates, rng)
 
@@ -365,16 +390,22 @@ def _regime(case: RegimeCase, condition: bool) -> Slack:
 
 def regime_examples() -> dict[str, RegimeCase]:
     """Perfect cubes sit on the boundary."""
-    return {"boundary d=27, G=3": RegimeCase(27, 3, 2), "just inside": RegimeCase(26, 3, 2), "just outside": RegimeCase(28, 3, 2)}
+    return {
+        "boundary d=27, G=3": RegimeCase(27, 3, 2),
+        "just inside": RegimeCase(26, 3, 2),
+        "just outside": RegimeCase(28, 3, 2),
+    }
 
 
 def draw_regimes(rng: np.random.Generator, size: int) -> list[RegimeCase]:
     """``d`` up to 4000, ``G`` up to 20."""
-    return [RegimeCase(int(rng.integers(1, 4001)), int(rng.integers(1, 21)), int(rng.integers(0, 8))) for _ in range(size)]
+    return [
+        RegimeCase(int(rng.integers(1, 4001)), int(rng.integers(1, 21)), int(rng.integers(0, 8))) for _ in range(size)
+    ]
 
 
 def two_point_product(case: PlanCase) -> Slack:
-    """Iterations times samples an iteration, against the total; ``d`` a square, ``epsilon`` a power of two, so exact."""
+    """Iterations times samples an iteration, against the total; ``d`` a square, ``epsilon`` a power of two."""
     return _product(case, 4)
 
 
@@ -386,7 +417,11 @@ def two_point_product_mutant(case: PlanCase) -> Slack:
 def two_point_total_without_root(case: PlanCase) -> Slack:
     """Mutant statement: a total of ``d^4 / epsilon^6``."""
     root, epsilon = math.isqrt(case.dimension), case.epsilon
-    return identity("total", (root**5 / epsilon**4) * (root**4 / epsilon**2), float(GUIDED_COMPLEXITY(d=case.dimension, epsilon=epsilon)))
+    return identity(
+        "total",
+        (root**5 / epsilon**4) * (root**4 / epsilon**2),
+        float(GUIDED_COMPLEXITY(d=case.dimension, epsilon=epsilon)),
+    )
 
 
 def _product(case: PlanCase, power: int) -> Slack:
@@ -400,7 +435,10 @@ def draw_squares(rng: np.random.Generator, size: int) -> list[PlanCase]:
     return [PlanCase(2.0 ** -int(rng.integers(1, 6)), int(rng.integers(1, 21)) ** 2) for _ in range(size)]
 
 
-_RUNS = Instances(scope="three runs on quadratics with constant variance, on which start, noise or both dominate", examples=run_examples)
+_RUNS = Instances(
+    scope="three runs on quadratics with constant variance, on which start, noise or both dominate",
+    examples=run_examples,
+)
 _OUTPUTS = Instances(scope="the same, and a run whose guide points across the gradient", examples=output_examples)
 _OVERLONG = Instances(scope="steps of 2 d / H", examples=overlong_examples)
 _RUN_MUTANTS = (
@@ -411,7 +449,15 @@ _RUN_MUTANTS = (
 )
 
 
-def _rate(theorem: str, name: str, small: bool, by_dimension: bool, exponent: float, relation: Any, mutants: tuple[Mutant, ...]) -> Check:
+def _rate(
+    theorem: str,
+    name: str,
+    small: bool,
+    by_dimension: bool,
+    exponent: float,
+    relation: Any,
+    mutants: tuple[Mutant, ...],
+) -> Check:
     examples = dimensions(small) if by_dimension else accuracies(small)
     scope = "plans for d = 16..1024, epsilon = 0.2" if by_dimension else "plans for epsilon = 1/4..1/128, d = 16"
     return Check(
@@ -494,7 +540,9 @@ CHECKS = (
         name="sufficient",
         kind="slack",
         observe=plan_is_sufficient,
-        instances=Instances(scope="accuracies 0.1 to 10, H and sigma^2 0.1 to 10, d <= 5, both step sizes", draw=draw_plan_cases),
+        instances=Instances(
+            scope="accuracies 0.1 to 10, H and sigma^2 0.1 to 10, d <= 5, both step sizes", draw=draw_plan_cases
+        ),
         slots={PLANNER: plan_for_accuracy},
         mutants=(
             Mutant("half the batch", "accuracy", {"planner": half_the_batch}),
@@ -541,7 +589,9 @@ CHECKS = (
         name="integers",
         kind="slack",
         observe=regime,
-        instances=Instances(scope="integers d <= 4000, G <= 20, epsilon = 2^-k", examples=regime_examples, draw=draw_regimes),
+        instances=Instances(
+            scope="integers d <= 4000, G <= 20, epsilon = 2^-k", examples=regime_examples, draw=draw_regimes
+        ),
         mutants=(
             Mutant("square root for cube root", "equivalence", observe=regime_square_root),
             Mutant("boundary included", "equivalence", observe=regime_not_strict),

@@ -52,7 +52,8 @@ INNER = 256  # estimates averaged in one replicate
 ESTIMATOR = Slot(
     "estimator",
     "(oracle, x, guide, alpha, radius, batch, rng)",
-    "oracle: DecisionOracle with R replicates; x, guide: shape (R, d); alpha: isotropic share; radius: mu; batch: samples a side; rng: Generator",
+    "oracle: DecisionOracle with R replicates; x, guide: shape (R, d); alpha: isotropic share; radius: mu; batch: "
+    "samples a side; rng: Generator",
     "gradient estimates, shape (R, d), one a replicate",
     ("oracle", "x", "guide", "alpha", "radius", "batch", "rng"),
 )
@@ -79,7 +80,9 @@ KNOWN_GRADIENT = Slot(
 )
 
 
-def estimates_of(case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator, inner: int = INNER) -> Array:
+def estimates_of(
+    case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator, inner: int = INNER
+) -> Array:
     """Draw independent estimates; shape (inner, d)."""
     shape = (inner, case.x.size)
     x, guide = np.broadcast_to(case.x, shape), np.broadcast_to(case.guide, shape)
@@ -90,11 +93,10 @@ def estimates_of(case: EstimateCase, estimator: Callable[..., Array], rng: np.ra
 def variance_on_quadratic(case: EstimateCase) -> float:
     """Bound on the second moment of the estimate along the contrast, for a quadratic objective.
 
-    ``E (a'u)^2 (c'u)^2 = a'Sa c'Sc + 2 (a'Sc)^2`` plus the noise ``(v_+ + v_-)(c'u)^2 / (4 mu^2 m)``, where ``v`` is the
-    variance of the loss: constant on one family, ``s^2 |r|^2 + d s^4 / 2`` on the other.
+    ``E (a'u)^2 (c'u)^2 = a'Sa c'Sc + 2 (a'Sc)^2`` plus the noise ``(v_+ + v_-)(c'u)^2 / (4 mu^2 m)``, where ``v`` is
+    the variance of the loss: constant on one family, ``s^2 |r|^2 + d s^4 / 2`` on the other.
     """
     sigma, a, c = direction_covariance(case.guide, case.alpha), case.gradient, case.contrast
-    assert c is not None
     along = float(c @ sigma @ c)
     signal = float(a @ sigma @ a) * along + 2.0 * float(a @ sigma @ c) ** 2
     spread = 0.0
@@ -121,15 +123,15 @@ def mean_of_shared(case: EstimateCase, *, estimator: Callable[..., Array], rng: 
 def variance_of_shared(case: EstimateCase) -> float:
     """Second moment of the same-sample estimate: its slope is ``u'(known gradient at the sample mean)``."""
     sigma, r, c = direction_covariance(case.guide, case.alpha), case.problem.known_gradient(case.x), case.contrast
-    assert c is not None
     along = float(c @ sigma @ c)
     signal = float(r @ sigma @ r) * along + 2.0 * float(r @ sigma @ c) ** 2
-    return signal + case.problem.noise**2 / case.batch * (float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2)
+    spread = float(np.trace(sigma)) * along + 2.0 * float(np.linalg.norm(sigma @ c)) ** 2
+    return signal + float(case.problem.noise) ** 2 / case.batch * spread
 
 
 @functools.lru_cache(maxsize=32)
 def smoothed_along_guide(case: EstimateCase) -> tuple[float, float]:
-    """Mean of ``g'guide`` for a share of zero, and a bound on its second moment, by one-dimensional quadrature in ``s``."""
+    """Mean of ``g'guide`` for a share of zero, and a bound on its second moment, by quadrature in ``s``."""
     if isinstance(case.problem, StrategicClassification):  # piecewise smooth: a fine midpoint rule instead
         edges = np.linspace(-7.0, 7.0, 701)
         s = 0.5 * (edges[1:] + edges[:-1])
@@ -158,7 +160,9 @@ def half_the_divisor(oracle: Any, x: Array, guide: Array, alpha: float, radius: 
     return 2.0 * guided_two_point(oracle, x, guide, alpha, radius, batch, rng)
 
 
-def undivided_isotropic_part(oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any) -> Array:
+def undivided_isotropic_part(
+    oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any
+) -> Array:
     """Mutant: covariance ``alpha I`` instead of ``(alpha / d) I``."""
     u = math.sqrt(alpha) * rng.standard_normal(x.shape)
     u = u + math.sqrt(1.0 - alpha) * rng.standard_normal(x.shape[:-1])[..., None] * guide
@@ -173,7 +177,9 @@ def without_guide(oracle: Any, x: Array, guide: Array, alpha: float, radius: flo
     return guided_two_point(oracle, x, np.zeros_like(guide), 1.0, radius, batch, rng)
 
 
-def second_coordinate_guide(oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any) -> Array:
+def second_coordinate_guide(
+    oracle: Any, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: Any
+) -> Array:
     """Mutant: the guide's coordinates shifted by one place."""
     return guided_two_point(oracle, x, np.roll(guide, 1, axis=-1), alpha, radius, batch, rng)
 
@@ -184,7 +190,7 @@ def single_sample(oracle: Any, x: Array, guide: Array, alpha: float, radius: flo
 
 
 def worked_example() -> LocationQuadratic:
-    """The two-dimensional instance with rational answers: ``r = (-3/4, 3/2)``, ``grad F = (-3/8, 15/16)`` at ``(1, 1)``."""
+    """An instance with rational answers: ``r = (-3/4, 3/2)``, ``grad F = (-3/8, 15/16)`` at ``(1, 1)``."""
     return LocationQuadratic([[0.5, 0.25], [0.0, 0.5]], [1.0, -1.0], 0.5)
 
 
@@ -208,7 +214,7 @@ def quadratic_examples() -> dict[str, EstimateCase]:
 
 
 def shared_examples() -> dict[str, EstimateCase]:
-    """Worked example at ``(1, 1)``, and at the performatively stable point, where the mean is zero but ``grad F`` need not be."""
+    """Worked example at ``(1, 1)``, and a performatively stable point, where the mean is zero but ``grad F`` is not."""
     cases = {}
     problem, x = worked_example(), np.ones(2)
     guide = problem.known_gradient(x) / np.linalg.norm(problem.known_gradient(x))
@@ -226,7 +232,7 @@ def small_shop() -> MultiproductPricing:
 
 @recipe("performative_prediction.breast_cancer")
 def strategic_patients(rng: np.random.Generator, sign: float) -> EstimateCase:
-    """Strategic classification on scikit-learn's breast-cancer table: four standardised features, 200 rows, and a bias."""
+    """Strategic classification on scikit-learn's breast-cancer table: four features, a bias, 200 rows."""
     from sklearn.datasets import load_breast_cancer
 
     table = load_breast_cancer()
@@ -280,7 +286,9 @@ def trap_orthogonality_without_transpose(case: EstimateCase) -> Slack:
 
 def _orthogonality(case: EstimateCase, transpose: Callable[[Array], Array]) -> Slack:
     d = case.x.size
-    m = np.array([[Fraction(int(i == j)) - Fraction(float(case.problem.sensitivity[i, j])) for j in range(d)] for i in range(d)])
+    m = np.array(
+        [[Fraction(int(i == j)) - Fraction(float(case.problem.sensitivity[i, j])) for j in range(d)] for i in range(d)]
+    )
     r = m @ np.array([Fraction(float(v)) for v in case.x])
     return identity("r'grad F", r @ (transpose(m) @ r), 0)
 
@@ -309,17 +317,25 @@ def static_examples() -> dict[str, EstimateCase]:
     """No performativity: ``A = 0``."""
     problem, x = LocationQuadratic(np.zeros((3, 3)), [1.0, -1.0, 0.5], 0.7), np.array([0.5, 1.0, -2.0])
     along = problem.gradient(x) / np.linalg.norm(problem.gradient(x))
-    return {f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along) for s, word in ((1.0, "above"), (-1.0, "below"))}
+    return {
+        f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along)
+        for s, word in ((1.0, "above"), (-1.0, "below"))
+    }
 
 
 def moving_examples() -> dict[str, EstimateCase]:
     """Broken assumption: ``A = I / 2``."""
     problem, x = LocationQuadratic(0.5 * np.eye(3), [1.0, -1.0, 0.5], 0.7), np.array([0.5, 1.0, -2.0])
     along = problem.gradient(x) / np.linalg.norm(problem.gradient(x))
-    return {f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along) for s, word in ((1.0, "above"), (-1.0, "below"))}
+    return {
+        f"from {word}": EstimateCase(problem, x, along, 0.0, 1.0, 4, s * along)
+        for s, word in ((1.0, "above"), (-1.0, "below"))
+    }
 
 
-def known_gradient_is_gradient(case: EstimateCase, *, known_gradient: Callable[..., Array], rng: np.random.Generator) -> Sample:
+def known_gradient_is_gradient(
+    case: EstimateCase, *, known_gradient: Callable[..., Array], rng: np.random.Generator
+) -> Sample:
     """Mean of the known-function gradient along the contrast, against ``grad F``."""
     x = np.broadcast_to(case.x, (INNER, case.x.size))
     draws = np.asarray(known_gradient(oracle_for(case.problem, INNER), x, case.batch, rng)) @ case.contrast
@@ -332,7 +348,9 @@ def in_the_sample_instead(oracle: Any, x: Array, count: int, rng: Any) -> Array:
     return -mean_known_gradient(oracle, x, count, rng)
 
 
-def second_moment(case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator) -> tuple[Array, float, float]:
+def second_moment(
+    case: EstimateCase, estimator: Callable[..., Array], rng: np.random.Generator
+) -> tuple[Array, float, float]:
     """Draws of ``|g|^2``, their exact mean on the constant-variance family, and a bound on their second moment.
 
     ``|g|^4 <= t^4|u|^4 + 6 t^2 v|u|^4 + 3 v^2|u|^4`` in mean over the noise, with ``t^2 <= |a|^2|u|^2``, and
@@ -404,12 +422,16 @@ def bound_with_quarter_noise(case: EstimateCase) -> Slack:
 
 
 def _bounded(case: EstimateCase, q: float, smoothness: float, noise_share: float = 1.0) -> Slack:
-    bound = GUIDED_SECOND_MOMENT(q=q, mu=case.radius, H=smoothness, sigma2=noise_share * case.problem.variance_bound, batch=case.batch)
+    bound = GUIDED_SECOND_MOMENT(
+        q=q, mu=case.radius, H=smoothness, sigma2=noise_share * case.problem.variance_bound, batch=case.batch
+    )
     return at_most("E|g|^2", _exact_second_moment(case), bound, rounding=1e-12 * (1.0 + bound))
 
 
 def _exact_second_moment(case: EstimateCase) -> float:
-    return guided_second_moment_on_quadratic(case.gradient, case.guide, case.alpha, case.problem.variance_bound, case.radius, case.batch)
+    return guided_second_moment_on_quadratic(
+        case.gradient, case.guide, case.alpha, case.problem.variance_bound, case.radius, case.batch
+    )
 
 
 def isotropic_bound(case: EstimateCase) -> Slack:
@@ -469,7 +491,7 @@ def _gaussian(case: EstimateCase, gradient_share: float, noise_share: float) -> 
 
 
 def one_point_bound(case: EstimateCase) -> Slack:
-    """Exact second moment of the one-point estimate, with the control one below ``F``, against the predecessor's bound."""
+    """Exact second moment of the one-point estimate, with a control one below ``F``, against the bound."""
     return _one_point(case, 1.0, 1.0)
 
 
@@ -510,11 +532,15 @@ def constant_shift_two_point(case: CubicCase, *, difference: Callable[..., Any])
     return identity("shifted estimate", np.asarray(difference(plus + 7, minus + 7, case.step, u)), np.asarray(plain))
 
 
-def constant_shift_one_point(case: EstimateCase, *, one_point: Callable[..., Array], rng: np.random.Generator) -> Sample:
+def constant_shift_one_point(
+    case: EstimateCase, *, one_point: Callable[..., Array], rng: np.random.Generator
+) -> Sample:
     """Mean of ``|g|^2`` of the one-point estimate of a constant loss, from its exact value for a shift from zero."""
     d, constant = case.x.size, float(case.problem.values[0])
     claimed = one_point_second_moment_shift(0.0, constant, d, case.radius)
-    g = np.asarray(one_point(oracle_for(case.problem, INNER), np.broadcast_to(case.x, (INNER, d)), case.radius, case.batch, rng))
+    g = np.asarray(
+        one_point(oracle_for(case.problem, INNER), np.broadcast_to(case.x, (INNER, d)), case.radius, case.batch, rng)
+    )
     scale = (constant / case.radius) ** 4
     return clipped_mean(np.einsum("ri,ri->r", g, g), claimed, scale * 2.0 * d, "mean of |g|^2", "at least")
 
@@ -554,7 +580,9 @@ def multiplied_by_step(loss_plus: Any, loss_minus: Any, radius: Any, direction: 
 
 def bias_over_signs(case: CubicCase, *, difference: Callable[..., Any]) -> Slack:
     """Average over all sign vectors, against gradient plus bias, in fractions."""
-    return identity("mean over signs", _over_signs(case, difference), np.array(_with_bias(case, Fraction(1, 6)), dtype=object))
+    return identity(
+        "mean over signs", _over_signs(case, difference), np.array(_with_bias(case, Fraction(1, 6)), dtype=object)
+    )
 
 
 def bias_left_out(case: CubicCase, *, difference: Callable[..., Any]) -> Slack:
@@ -590,7 +618,7 @@ def draw_cubics(rng: np.random.Generator, size: int) -> list[CubicCase]:
     for _ in range(size):
         d = int(rng.integers(1, 5))
         rows = [tuple(Fraction(int(v), 2) for v in rng.integers(-6, 7, d)) for _ in range(3)]
-        cases.append(CubicCase(*rows, Fraction(int(rng.integers(1, 9)), 10)))
+        cases.append(CubicCase(rows[0], rows[1], rows[2], Fraction(int(rng.integers(1, 9)), 10)))
     return cases
 
 
@@ -605,8 +633,13 @@ def cubic_strategy() -> Any:
     return st.integers(1, 3).flatmap(build)
 
 
-_QUADRATIC = Instances(scope="a worked two-dimensional instance and one with constant variance, from both sides", examples=quadratic_examples)
-_LINEAR_SCOPE = "f = x'Px/2 + w'xi, xi ~ N(Ax, s^2 I), d <= 8, entries in [-2, 2], shares 0, 0.02, 0.5, 1, radii 0.1 to 3"
+_QUADRATIC = Instances(
+    scope="a worked two-dimensional instance and one with constant variance, from both sides",
+    examples=quadratic_examples,
+)
+_LINEAR_SCOPE = (
+    "f = x'Px/2 + w'xi, xi ~ N(Ax, s^2 I), d <= 8, entries in [-2, 2], shares 0, 0.02, 0.5, 1, radii 0.1 to 3"
+)
 
 
 def draw_isotropic_cases(rng: np.random.Generator, size: int) -> list[EstimateCase]:
@@ -666,7 +699,8 @@ CHECKS = (
         kind="sample",
         observe=mean_along_guide,
         instances=Instances(
-            scope="pricing with exact sums, and scikit-learn's breast-cancer table with strategic applicants; share 0, from both sides",
+            scope="pricing with exact sums, and scikit-learn's breast-cancer table with strategic applicants; share "
+            "0, from both sides",
             examples=nonquadratic_examples,
         ),
         slots={ESTIMATOR: guided_two_point},
@@ -711,7 +745,9 @@ CHECKS = (
         name="drift",
         kind="sample",
         observe=trap_mean,
-        instances=Instances(scope="the two-dimensional trap, shares 0 and 1/2, from both sides", examples=skew_examples),
+        instances=Instances(
+            scope="the two-dimensional trap, shares 0 and 1/2, from both sides", examples=skew_examples
+        ),
         slots={ESTIMATOR: guided_two_point},
         mutants=(
             Mutant("guide ignored", "mean of g", {"estimator": without_guide}),
@@ -724,7 +760,9 @@ CHECKS = (
         name="known_gradient",
         kind="sample",
         observe=known_gradient_is_gradient,
-        instances=Instances(scope="a three-dimensional location family with A = 0, from both sides", examples=static_examples),
+        instances=Instances(
+            scope="a three-dimensional location family with A = 0, from both sides", examples=static_examples
+        ),
         slots={KNOWN_GRADIENT: mean_known_gradient},
         mutants=(
             Mutant("gradient in the sample", "mean of grad_x f", {"known_gradient": in_the_sample_instead}),
@@ -781,7 +819,11 @@ CHECKS = (
         name="constant_variance",
         kind="slack",
         observe=isotropic_bound,
-        instances=Instances(scope=_LINEAR_SCOPE.replace("shares 0, 0.02, 0.5, 1", "share 1"), examples=extreme_isotropic_cases, draw=draw_isotropic_cases),
+        instances=Instances(
+            scope=_LINEAR_SCOPE.replace("shares 0, 0.02, 0.5, 1", "share 1"),
+            examples=extreme_isotropic_cases,
+            draw=draw_isotropic_cases,
+        ),
         mutants=(
             Mutant("factor 2 (1 + 2/d) dropped", "E|g|^2", observe=isotropic_bound_without_two_over_d),
             Mutant("noise sigma^2 / (4 mu^2 m)", "E|g|^2", observe=isotropic_bound_with_quarter_noise),

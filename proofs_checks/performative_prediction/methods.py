@@ -32,7 +32,9 @@ __all__ = ["CHECKS", "CountCase"]
 
 Array = NDArray[np.float64]
 
-_ARGUMENTS = "oracle: DecisionOracle; start: shape (d,); side: m; guide: n; iterations: number of iterations; rng: Generator"
+_ARGUMENTS = (
+    "oracle: DecisionOracle; start: shape (d,); side: m; guide: n; iterations: number of iterations; rng: Generator"
+)
 
 
 def _slot(name: str) -> Slot:
@@ -107,12 +109,16 @@ def run_one_point(oracle: DecisionOracle, start: Array, side: int, guide: int, i
     return _run(OnePointDescent(1e-6, 0.1, side), oracle, start, iterations, rng)
 
 
-def historical_that_redraws(oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any) -> Any:
+def historical_that_redraws(
+    oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any
+) -> Any:
     """Mutant: draws new samples for its guide."""
     return run_new_samples(oracle, start, side, guide, iterations, rng)
 
 
-def guide_from_one_sample(oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any) -> Any:
+def guide_from_one_sample(
+    oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any
+) -> Any:
     """Mutant: one guide sample more than asked for."""
     return run_new_samples(oracle, start, side, guide + 1, iterations, rng)
 
@@ -252,7 +258,8 @@ CHECKS = (
         kind="slack",
         observe=accounting,
         instances=Instances(
-            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 iterations",
+            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 "
+            "iterations",
             examples=count_examples,
             draw=draw_count_cases,
         ),
@@ -276,7 +283,8 @@ CHECKS = (
         kind="event",
         observe=wins_on_pricing,
         instances=Instances(
-            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a method",
+            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a "
+            "method",
             examples=shop_examples,
         ),
         slots={GUIDED_METHOD: tuned_guided, TWO_POINT_METHOD: tuned_two_point},

@@ -43,6 +43,7 @@ from whp.theory.prompt_perturbation import (
     bounds,
     bucket_sizes,
     bucketised_grid_channel,
+    bucketised_log_row,
     count_ratio,
     exponential_grid_channel,
     likelihood_ratio,
@@ -156,6 +157,16 @@ def row_is_the_exponential_mechanism(instance: UtilityGridPair, *, exact_mechani
 def row_is_the_bucketised_mechanism(instance: UtilityGridPair, *, exact_mechanism: ExactMechanism) -> Slack:
     """Compare the subject's rows with the formula of the paper."""
     return _same_rows(exact_channel(instance, exact_mechanism), bucketised_grid_channel(instance))
+
+
+def float_row_is_the_bucketised_mechanism(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
+    """Compare the subject's float rows with the formula of the paper."""
+    slack = Slack(())
+    for utilities, labels in zip((instance.first, instance.second), width_labels(instance), strict=True):
+        row = mechanism(utilities, instance.epsilon, instance.sensitivity, instance.n_buckets)
+        formula = bucketised_log_row(utilities, labels, instance.epsilon, instance.sensitivity)
+        slack &= identity("row", np.exp(row), np.exp(formula), rounding=rounding(instance))
+    return slack
 
 
 def _same_rows(ours: Channel, formula: Channel) -> Slack:
@@ -432,6 +443,20 @@ CHECKS: Sequence[Check] = (
             Mutant("forgets 1/|b|", "row", {"exact_mechanism": mutated.without_bucket_size_exactly}),
         ),
         cost=5.0,
+    ),
+    Check(
+        theorem="prompt_perturbation.T2",
+        name="real_row",
+        kind="slack",
+        observe=float_row_is_the_bucketised_mechanism,
+        instances=REAL,
+        slots={MECHANISM: bucketised_row},
+        mutants=(
+            Mutant("top edge not clipped", "row", {"mechanism": mutated.unclipped_top_edge}),
+            Mutant("equal frequencies", "row", {"mechanism": equal_frequency_row}),
+            Mutant("forgets 1/|b|", "row", {"mechanism": mutated.without_bucket_size}),
+        ),
+        cost=6.0,
     ),
     Check(
         theorem="prompt_perturbation.T2",

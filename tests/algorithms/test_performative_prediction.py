@@ -129,8 +129,8 @@ def test_constant_loss_with_nine_workers_uses_the_budget_exactly_and_ends():
         run, calls = AskTell(oracle, np.zeros(4), method, 1000, rng()), [0]
 
         def work(ticket, run=run):
-            run.tell(ticket.number, np.zeros((ticket.count, 1)))
-            return ticket.count
+            run.tell(ticket.number, np.zeros((ticket.samples, 1)))
+            return ticket.samples
 
         with ThreadPoolExecutor(9) as pool:
             while not run.finished:
@@ -270,16 +270,18 @@ def test_replicates_agree_with_the_single_run_in_law():
 
 def test_equal_seeds_give_equal_runs_and_global_state_stays():
     oracle = oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3))
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     for method in all_methods():
         runs = [minimise(oracle, np.ones(2), method, 100, rng(7)).decision for _ in range(2)]
         assert np.array_equal(*runs)
-    assert np.array_equal(before, np.random.get_state()[1])
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
 def test_start_is_not_changed():
     start = np.ones(2)
-    minimise(oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3)), start, TwoPointDescent(0.1, 0.1, 2), 100, rng())
+    minimise(
+        oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3)), start, TwoPointDescent(0.1, 0.1, 2), 100, rng()
+    )
     assert np.array_equal(start, np.ones(2))
 
 
@@ -359,7 +361,9 @@ def test_constant_sampler_is_found_out():
 
 
 def test_deterministic_laws_are_not_mistaken_for_caches():
-    result = minimise(oracle_for(LocationQuadratic([[0.0]], [1.0], 0.0)), [0.0], TwoPointDescent(0.1, 0.1, 8), 100, rng())
+    result = minimise(
+        oracle_for(LocationQuadratic([[0.0]], [1.0], 0.0)), [0.0], TwoPointDescent(0.1, 0.1, 8), 100, rng()
+    )
     assert result.status == "budget"
 
 
@@ -417,7 +421,9 @@ def test_one_point_is_far_behind(shops):
 
 def test_exact_minimiser_beats_every_method(shops):
     best = [float(s.objective(exact_minimiser(s, [np.full(10, 0.5), THETA]))) for s in shops[:3]]
-    assert np.all(np.array(best) <= final_values(shops, GuidedNewSamples(Geometric(0.01, 0.95), RADIUS, BATCH))[:3] + 1e-6)
+    assert np.all(
+        np.array(best) <= final_values(shops, GuidedNewSamples(Geometric(0.01, 0.95), RADIUS, BATCH))[:3] + 1e-6
+    )
 
 
 # certificates and plans
@@ -562,7 +568,13 @@ def test_decisions_stay_in_the_set_and_samplers_see_only_the_set(method):
 def test_constrained_run_finds_the_corner():
     problem = LinearNoise(0.01 * np.eye(3), [1.0], [[-1.0, -2.0, -3.0]], 0.1)
     result = minimise(
-        oracle_for(problem), np.full(3, 1 / 3), GuidedNewSamples(0.1, 0.05, 10), 20_000, rng(), Simplex(), deploy="feasible"
+        oracle_for(problem),
+        np.full(3, 1 / 3),
+        GuidedNewSamples(0.1, 0.05, 10),
+        20_000,
+        rng(),
+        Simplex(),
+        deploy="feasible",
     )
     assert result.decision == pytest.approx([0.0, 0.0, 1.0], abs=0.05)
 
@@ -618,7 +630,10 @@ def oracle_with(sample=None, loss=None, gradient=None):
 @pytest.mark.parametrize(
     ("oracle", "word"),
     [
-        (oracle_with(sample=lambda x, n, g: np.zeros((n + 1, 2))), r"sample must return an array of shape \(4, \.\.\.\), got \(5, 2\)"),
+        (
+            oracle_with(sample=lambda x, n, g: np.zeros((n + 1, 2))),
+            r"sample must return an array of shape \(4, \.\.\.\), got \(5, 2\)",
+        ),
         (oracle_with(sample=lambda x, n, g: np.full((n, 2), np.nan)), "sample must return finite numbers, got nan"),
         (oracle_with(sample=lambda x, n, g: np.full((n, 2), np.inf)), "sample must return finite numbers, got inf"),
         (oracle_with(sample=lambda x, n, g: 3.0), "sample must return an array of shape"),
@@ -700,7 +715,11 @@ def test_huge_but_finite_samples_are_accepted():
         (lambda: water_filling_weights([1.0], [1.0, 2.0]), ValueError, "one length"),
         (lambda: balanced_radius(0.0, 1.0, 1.0, 1), ValueError, "step"),
         (lambda: plan_for_accuracy(0.0, 1, 1.0, 1.0, 1.0), ValueError, "epsilon"),
-        (lambda: plan_for_accuracy(0.1, 1, 1.0, 1.0, 1.0, isotropic_share=ApproachOne(0.0, 1.0)), ValueError, "too little"),
+        (
+            lambda: plan_for_accuracy(0.1, 1, 1.0, 1.0, 1.0, isotropic_share=ApproachOne(0.0, 1.0)),
+            ValueError,
+            "too little",
+        ),
         (lambda: gradient_descent(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [1.0, 2.0], 0.1), ValueError, "start"),
         (lambda: gradient_descent(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [1.0], -0.1), ValueError, "step"),
         (lambda: exact_minimiser(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [[np.nan]]), ValueError, "starts"),
@@ -747,13 +766,15 @@ def test_ask_and_tell_does_not_depend_on_how_a_stage_is_split():
         while not run.finished:
             tickets = list(iter(lambda run=run, at_most=at_most: run.ask(at_most), None))
             for ticket in reversed(tickets):
-                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.count, rng()))
+                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.samples, rng()))
         finals.append(run.result().decision)
     assert np.array_equal(finals[0], finals[1]) and np.array_equal(finals[0], finals[2])
 
 
 def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
-    run = AskTell(oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng())
+    run = AskTell(
+        oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng()
+    )
     with pytest.raises(ValueError, match="no iteration"):
         run.result()
     first, second = run.ask(), run.ask()
@@ -770,7 +791,9 @@ def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
     with pytest.raises(ValueError, match="at_most"):
         run.ask(0)
     with pytest.raises(ValueError, match="replicates"):
-        AskTell(oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1), 3), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng())
+        AskTell(
+            oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1), 3), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng()
+        )
 
 
 # traces

@@ -8,7 +8,12 @@ import pytest
 from whp.proofs_checks.engine import mutants, verify
 from whp.proofs_checks.performative_prediction import CHECKS, PROOFS
 from whp.proofs_checks.performative_prediction.clipping import clipped_mean
-from whp.theory.performative_prediction import THEOREMS, ControlHistory, history_error_as_printed, worst_case_history_error
+from whp.theory.performative_prediction import (
+    THEOREMS,
+    ControlHistory,
+    history_error_as_printed,
+    worst_case_history_error,
+)
 
 IDS = [t.id for t in THEOREMS]
 
@@ -30,7 +35,15 @@ def test_every_verdict_is_the_one_stood_for(report):
 
 @pytest.mark.parametrize(
     "name",
-    ["guided_mean", "zero_share_trap", "second_moment_split", "history_control", "lipschitz", "water_filling", "difference_bias"],
+    [
+        "guided_mean",
+        "zero_share_trap",
+        "second_moment_split",
+        "history_control",
+        "lipschitz",
+        "water_filling",
+        "difference_bias",
+    ],
 )
 def test_mutants_are_refuted(name):
     result = mutants(f"performative_prediction.{name}", budget="standard", jobs=1)
