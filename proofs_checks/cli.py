@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,17 +52,24 @@ def _errors() -> Iterator[None]:
         raise
     except (ValueError, OSError) as error:
         _stop(error)
+    except RuntimeError as error:
+        from concurrent.futures import BrokenExecutor
+
+        if not isinstance(error, BrokenExecutor):
+            raise
+        _stop(error)
     except KeyboardInterrupt:
         _stop("interrupted", 130)
 
 
 def _load(modules: list[str] | None) -> tuple[str, ...]:
+    from whp.proofs_checks.engine.registry import leave_out_broken
     from whp.theory.core.registry import load_papers
 
+    for source, reason in leave_out_broken().items():
+        typer.echo(f"whp: the installed module {source!r} is left out: {' '.join(reason.split())}", err=True)
     for name in modules or []:
         load_papers().add_module(name)
-    for name, reason in load_papers().broken.items():
-        typer.echo(f"whp: the package behind entry point {name!r} is left out: {' '.join(reason.split())}", err=True)
     return tuple(modules or [])
 
 
@@ -146,14 +154,19 @@ def _theorem_json(t: Any) -> dict[str, Any]:
 @app.command()
 def verify(
     patterns: Patterns = None,
-    subject: Annotated[list[str] | None, typer.Option(help="slot=module:function or slot=file.py:function.")] = None,
+    subject: Annotated[
+        list[str] | None, typer.Option(help="slot=module:function, slot=file.py:function or slot=exec:PROGRAM.")
+    ] = None,
     budget: BudgetOption = "standard",
     seed: Seed = 0,
     jobs: Jobs = 0,
+    cluster: Annotated[str | None, typer.Option(help="Dask scheduler to run on: its address or file.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds that one observation may take.", min=0.01)] = None,
     memory: Annotated[int | None, typer.Option(help="MiB that one observation may add.", min=1)] = None,
     evidence: Annotated[Path, typer.Option(help="Folder for evidence files.")] = Path(".whp/evidence"),
     report: Annotated[Path | None, typer.Option(help="Write an HTML report to this file.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write a Markdown report to this file.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
     ledger: Annotated[Path, typer.Option(help="Ledger file; every block is committed to it.")] = _LEDGER,
     resume: Annotated[bool, typer.Option("--resume", help="Repeat nothing that the ledger already holds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and about how long it takes.")] = False,
@@ -178,7 +191,11 @@ def verify(
         limits = None
         if timeout is not None or memory is not None:
             limits = Limits(timeout, None if memory is None else memory * 2**20)
-        with tables.progress(enabled=not as_json) as progress, Ledger(ledger) as open_ledger:
+        with (
+            tables.progress(enabled=not as_json) as progress,
+            Ledger(ledger) as open_ledger,
+            _executor(cluster, modules, subject or []) as executor,
+        ):
             open_ledger.begin({"patterns": patterns or [], "subject": subject or [], "budget": budget, "seed": seed})
             result = run(
                 *(patterns or []),
@@ -186,6 +203,7 @@ def verify(
                 budget=budget,
                 seed=seed,
                 jobs=_jobs(jobs),
+                executor=executor,
                 limits=limits,
                 modules=modules,
                 progress=progress,
@@ -198,17 +216,87 @@ def verify(
             _emit({**result.to_json(), "evidence": {k: str(p) for k, p in paths.items()}})
         else:
             tables.show_report(result, paths)
-        if report is not None:
-            from whp.proofs_checks.html import write_report
+        _write_reports(result, paths, report, markdown, junit, quiet=as_json)
+    raise typer.Exit(result.exit_status)
 
-            typer.echo(f"report: {write_report(result, paths, report)}", err=as_json)
+
+def _write_reports(
+    result: Any, paths: Any, html: Path | None, markdown: Path | None, junit: Path | None, *, quiet: bool
+) -> None:
+    if html is None and markdown is None and junit is None:
+        return
+    from whp.proofs_checks.html import write_junit, write_markdown, write_report
+
+    written = [write_report(result, paths, html)] if html is not None else []
+    written += [write_markdown(result, markdown)] if markdown is not None else []
+    written += [write_junit(result, junit)] if junit is not None else []
+    for path in written:
+        typer.echo(f"report: {path}", err=quiet)
+
+
+@app.command()
+def report(
+    patterns: Patterns = None,
+    out: Annotated[Path, typer.Option(help="The HTML file.")] = Path(".whp/report.html"),
+    budget: BudgetOption = "standard",
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    ledger: Annotated[Path, typer.Option(help="Ledger that answers what was computed before.")] = _LEDGER,
+    with_mutants: Annotated[
+        bool, typer.Option("--mutants", help="Run the mutants too and show how each died.")
+    ] = False,
+    theorems: Modules = None,
+) -> None:
+    """Write one self-contained HTML file; what the ledger holds is not computed again.
+
+    Exit status: as `whp verify`.
+    """
+    with _errors():
+        modules = _load(theorems)
+        from whp.proofs_checks import tables
+        from whp.proofs_checks.engine import mutants as run_mutants
+        from whp.proofs_checks.engine import verify as run
+        from whp.proofs_checks.engine.files import write_all
+        from whp.proofs_checks.engine.ledger import Ledger
+        from whp.proofs_checks.html import write_report
+
+        chosen, workers = patterns or [], _jobs(jobs)
+        with tables.progress(enabled=True) as progress, Ledger(ledger) as opened:
+            opened.begin({"patterns": chosen, "subject": [], "budget": budget, "seed": seed})
+            result = run(
+                *chosen,
+                budget=budget,
+                seed=seed,
+                jobs=workers,
+                modules=modules,
+                progress=progress,
+                ledger=opened,
+                resume=True,
+            )
+            opened.finish()
+            killed = None
+            if with_mutants:
+                killed = run_mutants(
+                    *chosen, budget=result.budget, seed=seed, jobs=workers, modules=modules, progress=progress
+                )
+        typer.echo(f"report: {write_report(result, write_all(result, ledger.parent / 'evidence'), out, killed)}")
     raise typer.Exit(result.exit_status)
 
 
 def _jobs(jobs: int) -> int:
-    import os
-
     return jobs or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+
+
+@contextmanager
+def _executor(cluster: str | None, modules: tuple[str, ...], subject: list[str]) -> Iterator[Any]:
+    """Executor on a cluster; None without one."""
+    if cluster is None:
+        yield None
+        return
+    from whp.proofs_checks.cluster import ClusterExecutor
+
+    with ClusterExecutor(cluster, modules=modules, subjects=_slots(subject)) as executor:
+        yield executor
 
 
 def _slots(texts: list[str]) -> dict[str, str]:
@@ -216,7 +304,7 @@ def _slots(texts: list[str]) -> dict[str, str]:
     for text in texts:
         name, separator, reference = text.partition("=")
         if not separator or ":" not in reference:
-            raise ValueError(f"--subject is written slot=module:function, got {text!r}")
+            raise ValueError(f"--subject is written slot=module:function or slot=exec:PROGRAM, got {text!r}")
         slots[name] = reference
     return slots
 
@@ -317,14 +405,17 @@ def replay(evidence: Path, as_json: Json = False) -> None:
 @app.command()
 def bound(
     id: str,
-    values: Annotated[list[str] | None, typer.Argument(help="name=value for each symbol.")] = None,
+    values: Annotated[
+        list[str] | None, typer.Argument(help="name=value for each symbol, or name=LOW:HIGH[:log|lin][:POINTS].")
+    ] = None,
     solve: Annotated[str | None, typer.Option(help="Symbol to solve for.")] = None,
     at_most: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
     at_least: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the range into an .svg, .png or .pdf file.")] = None,
     theorems: Modules = None,
     as_json: Json = False,
 ) -> None:
-    """Evaluate a theorem's bound, with a rigorous enclosure, or invert it."""
+    """Evaluate a theorem's bound, with a rigorous enclosure, or invert it; at a point or over ranges."""
     with _errors():
         _load(theorems)
         from whp.proofs_checks import tables
@@ -333,13 +424,19 @@ def bound(
         found = theorem(id).bound
         if found is None:
             raise ValueError(f"the claim of {id} has no bound to evaluate: {theorem(id).claim.text}")
-        given = _values(values or [])
+        ranges = dict(t.split("=", 1) for t in values or [] if ":" in t and "=" in t)
+        given = _values([t for t in values or [] if t.partition("=")[0] not in ranges])
+        if solve is None and (at_most is not None or at_least is not None):
+            raise ValueError("--at-most and --at-least go with --solve")
+        if ranges:
+            _bound_over(found, given, ranges, (solve, at_most, at_least), plot, as_json)
+            return
+        if plot is not None:
+            raise ValueError("--plot needs a range, such as n=1e2:1e6:log")
         if solve is not None:
             answer = found.solve(solve, at_most=at_most, at_least=at_least, **given)
             data = {"bound": found.name, "solved": solve, "value": answer, "at": given}
         else:
-            if at_most is not None or at_least is not None:
-                raise ValueError("--at-most and --at-least go with --solve")
             low, high = found.enclosure(**given)
             data = {"bound": found.name, "value": found(**given), "at": given}
             data |= {"low": _outward(low, -math.inf), "high": _outward(high, math.inf)}
@@ -349,12 +446,47 @@ def bound(
             tables.show_bound(found, data)
 
 
+def _bound_over(
+    found: Any,
+    given: dict[str, Any],
+    ranges: dict[str, str],
+    target: tuple[str | None, float | None, float | None],
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    from whp.proofs_checks import curves, tables
+
+    solve, at_most, at_least = target
+    drawn = curves.curves(found, given, ranges, solve=solve, at_most=at_most, at_least=at_least)
+    if file is not None:
+        words = (
+            f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else ""
+        )
+        curves.plot(found, drawn, file, solve, words)
+    if as_json:
+        _emit(
+            {
+                "bound": found.name,
+                "solved": solve,
+                "curves": [
+                    {"at": c.at, "symbol": c.axis.symbol, "points": list(zip(c.axis.values, c.values, strict=True))}
+                    for c in drawn
+                ],
+                "plot": None if file is None else str(file),
+            }
+        )
+        return
+    tables.show_curves(found, drawn, solve)
+    if file is not None:
+        typer.echo(f"plot: {file}")
+
+
 def _outward(end: Any, direction: float) -> float:
     """Nearest float on the far side of an end, so that what is printed still encloses."""
     try:
         nearest = float(end)
     except OverflowError:
-        nearest = math.copysign(math.inf, end.numerator)
+        nearest = math.inf if end > 0 else -math.inf
     inside = nearest > end if direction < 0 else nearest < end
     return math.nextafter(nearest, direction) if inside else nearest
 
@@ -471,7 +603,12 @@ def new(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point of ``whp``: a wrong call is one line on standard error, too."""
+    """Entry point of ``whp``: a wrong call is one line on standard error, too.
+
+    Modules in the present folder can be named, as with ``python -m``.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     given = sys.argv[1:] if arguments is None else arguments
     usage_error: Any = typer.BadParameter.__base__
     try:
@@ -481,7 +618,8 @@ def main(arguments: list[str] | None = None) -> None:
             error.show()
             sys.exit(2)
         command = error.ctx.command_path if error.ctx is not None else "whp"
-        typer.echo(f"whp: {' '.join(error.format_message().split())} See `{command} --help`.", err=True)
+        message = " ".join(error.format_message().split()).rstrip(".")
+        typer.echo(f"whp: {message}. See `{command} --help`.", err=True)
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 

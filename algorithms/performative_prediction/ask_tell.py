@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .descent import Budget, Deployment, DescentResult, Method, Run
-from .oracle import DecisionOracle
+from .budget import Budget
+from .descent import Deployment, DescentResult, Method, Run
+from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
 __all__ = ["AskTell", "Ticket"]
@@ -16,19 +17,19 @@ Array = NDArray[np.float64]
 
 
 class Ticket(NamedTuple):
-    """A request: draw ``count`` samples at ``decision`` and hand them back under ``number``."""
+    """A request: draw so many ``samples`` at ``decision`` and hand them back under ``number``."""
 
     number: int
     decision: Array
-    count: int
+    samples: int
 
 
 class AskTell:
     """A method run from outside, with as many parallel workers as one likes.
 
-    ``ask`` never waits: it returns a ticket, or ``None`` when everything of the current stage is out (or the run is over,
-    see ``finished``). The samples of one stage may be split into tickets of any size and told in any order; the result
-    depends on neither.
+    ``ask`` never waits: it returns a ticket, or ``None`` when everything of the current stage is out (or the run is
+    over, see ``finished``). The samples of one stage may be split into tickets of any size and told in any order; the
+    result depends on neither.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class AskTell:
     >>> run = AskTell(oracle, [1.0], TwoPointDescent(0.1, 0.1, 4), 80, np.random.default_rng(0))
     >>> while not run.finished:
     ...     ticket = run.ask(at_most=3)
-    ...     run.tell(ticket.number, np.full((ticket.count, 1), 0.5 * ticket.decision[0]))
+    ...     run.tell(ticket.number, np.full((ticket.samples, 1), 0.5 * ticket.decision[0]))
     >>> run.result().samples
     80
     """
@@ -81,12 +82,15 @@ class AskTell:
         self._plan = method.iterate(self._run)
         self._lock = threading.Lock()
         self._number = 0
+        self._inspected = False
         self._stage: tuple[Deployment, ...] = ()
         self.finished = False
         try:
             self._enter(next(self._plan))
         except StopIteration:
-            raise ValueError(f"the budget of {limit.samples} samples does not pay one step of {type(method).__name__}") from None
+            raise ValueError(
+                f"the budget of {limit.samples} samples does not pay one step of {type(method).__name__}"
+            ) from None
 
     def _enter(self, stage: tuple[Deployment, ...]) -> None:
         """Start a stage: nothing handed out, nothing received."""
@@ -109,7 +113,7 @@ class AskTell:
             if self.finished:
                 return None
             for index, deployment in enumerate(self._stage):
-                left = deployment.count - self._handed[index]
+                left = deployment.samples - self._handed[index]
                 if left:
                     count = left if at_most is None else min(left, at_most)
                     self._out[self._number] = (index, self._handed[index], count)
@@ -126,7 +130,8 @@ class AskTell:
         KeyError
             If the ticket is unknown or was told before.
         OracleError
-            If the samples have the wrong shape or are not finite; the ticket stays open.
+            If the samples have the wrong shape or are not finite (the ticket stays open), or the first two sides of a
+            two-point estimate are the same samples.
         """
         with self._lock:
             if number not in self._out:
@@ -135,14 +140,19 @@ class AskTell:
             checked = self._run.oracle.check_samples(samples, count)
             del self._out[number]
             self._received[index][first] = checked
-            whole = all(sum(map(len, got.values())) == d.count for got, d in zip(self._received, self._stage, strict=True))
+            whole = all(
+                sum(map(len, got.values())) == d.samples for got, d in zip(self._received, self._stage, strict=True)
+            )
             if whole:
                 self._advance()
 
     def _advance(self) -> None:
         """Give the completed stage to the method and enter the next one."""
         batches = tuple(np.concatenate([got[k] for k in sorted(got)]) for got in self._received)
-        self._run.spent += sum(d.count for d in self._stage)
+        if len(batches) == 2 and not self._inspected:
+            refuse_shared_samples(batches)
+            self._inspected = True
+        self._run.spent += sum(d.samples for d in self._stage)
         try:
             self._enter(self._plan.send(batches))
         except StopIteration:

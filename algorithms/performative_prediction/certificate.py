@@ -80,7 +80,8 @@ def certify(result: DescentResult, smoothness: float, variance: float, initial_g
         raise ValueError(f"steps must be at most 1/(12 H)={1 / (12 * smoothness):g}, got {trace.steps.max():g}")
     beta, mu2 = trace.steps, trace.radii**2
     weight = float(beta.sum())
-    eigenvalue = np.where(trace.guides.reshape(len(beta), -1).any(axis=1), largest_eigenvalue(trace.shares, result.decision.shape[-1]), 1.0)
+    # a replicate without a guide uses trace-one or smaller isotropic directions, whose eigenvalue is smaller still
+    eigenvalue = largest_eigenvalue(trace.shares, result.decision.shape[-1])
     start = 4.0 * initial_gap / weight
     smoothing = float((beta * (2.0 * eigenvalue * smoothness**2 + 15.0 * smoothness**3 * beta) * mu2).sum()) / weight
     noise = float((beta**2 * smoothness * variance / (mu2 * trace.batches)).sum()) / weight
@@ -188,8 +189,9 @@ def plan_for_accuracy(
 ) -> AccuracyPlan:
     """Schedules with explicit constants for a wanted accuracy.
 
-    With ``small_step`` the step is ``1 / (12 d H)`` and the total is of order ``d^2 / epsilon^6``; without it the step is
-    ``1 / (12 H)`` and the order is ``d^3 / epsilon^6``. Each of the three parts of the bound gets a third of ``epsilon^2``.
+    With ``small_step`` the step is ``1 / (12 d H)`` and the total is of order ``d^2 / epsilon^6``; without it the step
+    is ``1 / (12 H)`` and the order is ``d^3 / epsilon^6``. Each of the three parts of the bound gets a third of
+    ``epsilon^2``.
 
     Parameters
     ----------
@@ -235,7 +237,7 @@ def plan_for_accuracy(
     shares = ApproachOne() if isotropic_share is None else as_schedule("isotropic_share", isotropic_share, 1.0)
     d, third = dimension, epsilon**2 / 3.0
     step = 1.0 / (12.0 * smoothness * (d if small_step else 1))
-    # the start part: d / mean share * 4 gap / (step T) <= epsilon^2 / 3, that is: sum of shares >= 4 d gap / (step third)
+    # the start part, d / mean share * 4 gap / (step T) <= epsilon^2 / 3: the shares sum to 4 d gap / (step third)
     iterations, total = _iterations_for(shares, 4.0 * d * initial_gap / (step * third))
     share = total / iterations
     eigenvalue = 1.0 - share + share / d

@@ -123,7 +123,7 @@ def two_point_estimate(loss_plus: Any, loss_minus: Any, radius: float, direction
     array([ 2., -2.])
     """
     slope = (loss_plus - loss_minus) / (2 * radius)  # fractions stay fractions
-    return slope * direction if direction.ndim == 1 else slope[..., None] * direction
+    return np.asarray(slope * direction if direction.ndim == 1 else slope[..., None] * direction)
 
 
 def one_point_estimate(loss: Any, radius: float, direction: Array, control: Any = 0.0) -> Array:

@@ -207,7 +207,9 @@ def exact_minimiser(problem: ExactProblem, starts: ArrayLike, tolerance: float =
     >>> exact_minimiser(LinearNoise([[2.0]], [1.0], [[1.0]], 0.0), [[3.0]]).round(6)
     array([-0.5])
     """
-    from scipy.optimize import minimize
+    from scipy import optimize
+
+    minimize: Any = optimize.minimize
 
     points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
     if points.shape[-1] != problem.dimension or points.ndim != 2 or not np.isfinite(points).all():
@@ -215,7 +217,11 @@ def exact_minimiser(problem: ExactProblem, starts: ArrayLike, tolerance: float =
     best: tuple[float, Array] = (math.inf, points[0])
     for point in points:
         found = minimize(
-            lambda x: float(problem.objective(x)), point, jac=problem.gradient, method="BFGS", options={"gtol": tolerance}
+            lambda x: float(problem.objective(x)),
+            point,
+            jac=problem.gradient,
+            method="BFGS",
+            options={"gtol": tolerance},
         )
         if found.fun < best[0]:
             best = (float(found.fun), np.asarray(found.x))

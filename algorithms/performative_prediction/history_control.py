@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import one_point_estimate
 from .history_weights import inverse_weights, water_filling_weights
 from .schedules import CountSchedule, Schedule, as_count, as_schedule
 
@@ -20,7 +19,7 @@ Array = NDArray[np.float64]
 class _Stored(NamedTuple):
     decision: Array
     samples: Any
-    count: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class HistoryControlDescent:
     bias_scale : float, optional
         Weight of the squared distance against ``1 / m_i``; 0.1 in the paper.
     weighting : {"inverse", "water_filling"}, optional
-        ``"inverse"`` is the published ``a_i`` proportional to ``1 / b_i``, ``b_i = 0.1 r_i^2 + 1 / m_i``; it minimises a
-        bound that is false. ``"water_filling"`` minimises the repaired bound.
+        ``"inverse"`` is the published ``a_i`` proportional to ``1 / b_i``, ``b_i = 0.1 r_i^2 + 1 / m_i``; it minimises
+        a bound that is false. ``"water_filling"`` minimises the repaired bound.
 
     Raises
     ------
@@ -97,15 +96,15 @@ class HistoryControlDescent:
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
             stored.append(_Stored(plus, seen, counts[0]))
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None)
-            run.move(one_point_estimate(loss, mu, direction, control), taken)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None, None)
+            run.move(taken)
             control = self._control(run, stored)
 
     def _control(self, run: Run, stored: deque[_Stored]) -> Any:
         """Weighted mean of the stored samples' losses at the current decision."""
-        losses = np.stack([run.oracle.mean_loss(run.x, s.samples, s.count) for s in stored], axis=-1)
+        losses = np.stack([run.oracle.mean_loss(run.x, s.samples, s.size) for s in stored], axis=-1)
         distance2 = np.stack([np.vecdot(run.x - s.decision, run.x - s.decision) for s in stored], axis=-1)
-        variances = np.array([1.0 / s.count for s in stored])
+        variances = np.array([1.0 / s.size for s in stored])
         biases = self.bias_scale * distance2
         if self.weighting == "inverse":
             weights = inverse_weights(biases + variances)

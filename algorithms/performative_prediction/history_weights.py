@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 def inverse_weights(costs: ArrayLike) -> Array:
-    """Minimiser ``a_i = (1 / b_i) / sum_j (1 / b_j)`` of ``sum b_i a_i^2`` over the simplex (the predecessor's Lemma 5).
+    """Minimiser ``a_i = (1 / b_i) / sum_j (1 / b_j)`` of ``sum b_i a_i^2`` over the simplex (predecessor, Lemma 5).
 
     Zero costs share the whole weight equally, which is the limit of the formula.
 
@@ -45,8 +45,8 @@ def inverse_weights(costs: ArrayLike) -> Array:
 def water_filling_weights(square_biases: ArrayLike, variances: ArrayLike) -> Array:
     """Minimiser of ``sum a_i B_i + sum a_i^2 V_i`` over the simplex, for the repaired error bound.
 
-    The optimum is ``a_i = max(0, (nu - B_i) / (2 V_i))`` with the level ``nu`` that makes the sum one, found by sorting.
-    Where variances are zero the smallest bias takes what the others leave.
+    The optimum is ``a_i = max(0, (nu - B_i) / (2 V_i))`` with the level ``nu`` that makes the sum one, found by
+    sorting. Where variances are zero the smallest bias takes what the others leave.
 
     Parameters
     ----------
@@ -69,7 +69,9 @@ def water_filling_weights(square_biases: ArrayLike, variances: ArrayLike) -> Arr
     """
     bias, variance = np.asarray(square_biases, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     if bias.ndim != 1 or bias.size == 0 or bias.shape != variance.shape:
-        raise ValueError(f"square_biases and variances must be vectors of one length, got {bias.shape} and {variance.shape}")
+        raise ValueError(
+            f"square_biases and variances must be vectors of one length, got {bias.shape} and {variance.shape}"
+        )
     for name, values in (("square_biases", bias), ("variances", variance)):
         if not np.isfinite(values).all() or (values < 0.0).any():
             raise ValueError(f"{name} must be finite and not negative")

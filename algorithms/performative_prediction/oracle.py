@@ -1,5 +1,6 @@
 """The user's side of the problem: a known loss, its gradient, and a sampler whose law depends on the decision."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,14 @@ class OracleError(ValueError):
     """The loss, its gradient or the sampler returned something other than promised."""
 
 
+@functools.lru_cache(maxsize=64)
+def _ones(count: int) -> Array:
+    """Vector of ones: a product with it is the cheapest sum of a small array."""
+    ones = np.ones(count)
+    ones.flags.writeable = False
+    return ones
+
+
 @dataclass(frozen=True)
 class DecisionOracle:
     """A known loss ``f(x, xi)`` and an unknown law ``D(x)`` from which one may only draw.
@@ -28,10 +37,11 @@ class DecisionOracle:
     loss : callable
         ``loss(x, xi)`` with ``x`` of shape ``(d,)`` and ``n`` samples ``xi`` of shape ``(n, ...)`` returns ``(n,)``.
     sample : callable, optional
-        ``sample(x, n, rng)`` draws ``n`` independent samples at decision ``x`` and returns ``(n, ...)``. Not needed with
-        `AskTell`, where the samples come from outside.
+        ``sample(x, n, rng)`` draws ``n`` independent samples at decision ``x`` and returns ``(n, ...)``. Not needed
+        with `AskTell`, where the samples come from outside.
     loss_gradient : callable, optional
-        ``loss_gradient(x, xi)`` returns the partial gradients in ``x``, shape ``(n, d)``. Needed by guided methods only.
+        ``loss_gradient(x, xi)`` returns the partial gradients in ``x``, shape ``(n, d)``. Needed by guided methods
+        only.
     replicates : int, optional
         ``R`` when the three functions work on ``R`` independent runs at once: then ``x`` is ``(R, d)``, samples are
         ``(R, n, ...)``, losses ``(R, n)`` and gradients ``(R, n, d)``.
@@ -46,7 +56,9 @@ class DecisionOracle:
     Examples
     --------
     >>> import numpy as np
-    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, lambda x, n, rng: 0.5 * x + rng.normal(size=(n, 1)))
+    >>> def respond(x, n, rng):
+    ...     return 0.5 * x + rng.normal(size=(n, 1))
+    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, respond)
     >>> oracle.draw(np.array([2.0]), 3, np.random.default_rng(0)).shape
     (3, 1)
     """
@@ -101,9 +113,13 @@ class DecisionOracle:
             samples = np.asarray(samples)
         wanted = (count,) if self.replicates is None else (self.replicates, count)
         if samples.shape[: len(wanted)] != wanted:
-            raise OracleError(f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}")
+            raise OracleError(
+                f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}"
+            )
         if samples.dtype.kind == "f":
-            if not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all():  # vdot may only overflow
+            if (
+                not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all()
+            ):  # vdot may only overflow
                 bad = samples[~np.isfinite(samples)][0]
                 raise OracleError(f"sample must return finite numbers, got {bad} among {samples.size} entries")
         elif samples.dtype.kind not in "iub":
@@ -125,7 +141,7 @@ class DecisionOracle:
         if values.shape != wanted:
             raise OracleError(f"loss must return an array of shape {wanted}, got {values.shape}")
         if self.replicates is None:
-            mean = float(np.add.reduce(values)) / count
+            mean = float(values.dot(_ones(count))) / count
             if not math.isfinite(mean):
                 raise OracleError(f"loss must return finite numbers, got mean {mean}")
             return mean
@@ -151,8 +167,8 @@ class DecisionOracle:
         wanted = (count, d) if self.replicates is None else (self.replicates, count, d)
         if values.shape != wanted:
             raise OracleError(f"loss_gradient must return an array of shape {wanted}, got {values.shape}")
-        mean: Array = np.add.reduce(values, axis=-2) / count
-        if not math.isfinite(np.vdot(mean, mean)) and not np.isfinite(mean).all():
+        mean: Array = (_ones(count).dot(values) if self.replicates is None else np.add.reduce(values, axis=-2)) / count
+        if not math.isfinite(mean.dot(mean) if mean.ndim == 1 else np.vdot(mean, mean)) and not np.isfinite(mean).all():
             raise OracleError(f"loss_gradient must return finite numbers, got {mean[~np.isfinite(mean)][0]}")
         return mean
 
@@ -177,6 +193,7 @@ def refuse_shared_samples(batches: tuple[Any, ...]) -> None:
         return
     if np.array_equal(first, second) and np.unique(first).size == first.size:
         raise OracleError(
-            "sample returned the same samples on both sides of a two-point estimate: the law must be drawn from afresh at "
+            "sample returned the same samples on both sides of a two-point estimate: the law must be drawn from "
+            "afresh at "
             "each decision, or the method ends at a performatively stable point"
         )

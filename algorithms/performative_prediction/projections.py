@@ -98,7 +98,9 @@ class Ball:
         top = np.abs(offset).max(axis=-1, keepdims=True)
         scale = np.where(top > 0.0, top, 1.0)  # against overflow of the square
         norm = scale * np.sqrt(np.square(offset / scale).sum(axis=-1, keepdims=True))
-        return np.asarray(np.where(norm > self.radius, centre + offset * (self.radius / np.maximum(norm, self.radius)), x))
+        return np.asarray(
+            np.where(norm > self.radius, centre + offset * (self.radius / np.maximum(norm, self.radius)), x)
+        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Simplex:
         ranks = np.arange(1, x.shape[-1] + 1)
         kept = (descending * ranks > excess).sum(axis=-1, keepdims=True)
         level = np.take_along_axis(excess, kept - 1, axis=-1) / kept
-        return np.maximum(x - level, 0.0)
+        return np.asarray(np.maximum(x - level, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +176,9 @@ class ConvexSet:
             raise ValueError(f"decisions must have length {self.dimension}, got {x.shape[-1]}")
         if x.ndim > 1:
             return np.stack([self.project(row) for row in x])
-        import cvxpy
+        import importlib
+
+        cvxpy: Any = importlib.import_module("cvxpy")
 
         if not self._programme:
             point, target = cvxpy.Variable(self.dimension), cvxpy.Parameter(self.dimension)

@@ -1,7 +1,8 @@
 """Detecting a sampler that hands out the same samples whatever the decision.
 
-Same-sample ("common random numbers") two-point estimators are the default of ordinary zeroth-order libraries. With a law
-that depends on the decision they estimate only the known part of the gradient and lead to a performatively stable point.
+Same-sample ("common random numbers") two-point estimators are the default of ordinary zeroth-order libraries. With a
+law that depends on the decision they estimate only the known part of the gradient and lead to a performatively stable
+point.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ class SamplerReport:
     Attributes
     ----------
     repeats : bool
-        Two draws at one decision were identical although samples within a draw differ: the sampler ignores its generator.
+        Two draws at one decision were identical although samples within a draw differ: the sampler ignores its
+        generator.
     shared : bool
         Draws at two decisions from equally seeded generators were identical: the law does not respond to this change of
         decision.
@@ -39,7 +41,9 @@ class SamplerReport:
         return not self.repeats
 
 
-def inspect_sampler(oracle: DecisionOracle, x: ArrayLike, radius: float, seed: int = 0, count: int = 8) -> SamplerReport:
+def inspect_sampler(
+    oracle: DecisionOracle, x: ArrayLike, radius: float, seed: int = 0, count: int = 8
+) -> SamplerReport:
     """Draw at two decisions and compare.
 
     Parameters
@@ -88,8 +92,8 @@ def inspect_sampler(oracle: DecisionOracle, x: ArrayLike, radius: float, seed: i
 def same_sample_estimate(oracle: DecisionOracle, x: Array, radius: float, direction: Array, samples: Array) -> Array:
     """Two-point estimate on one set of samples drawn at ``x``: the biased estimator of the trap.
 
-    Its mean is ``Sigma E grad_x f`` (plus smoothing), not ``Sigma grad F``. Shipped to show the drift, never used by the
-    methods.
+    Its mean is ``Sigma E grad_x f`` (plus smoothing), not ``Sigma grad F``. Shipped to show the drift, never used by
+    the methods.
 
     Parameters
     ----------

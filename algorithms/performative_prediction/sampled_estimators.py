@@ -11,7 +11,13 @@ from .estimators import guided_direction, one_point_estimate, two_point_estimate
 from .oracle import DecisionOracle
 from .same_sample_trap import same_sample_estimate
 
-__all__ = ["gaussian_one_point", "gaussian_two_point", "guided_two_point", "mean_known_gradient", "shared_sample_two_point"]
+__all__ = [
+    "gaussian_one_point",
+    "gaussian_two_point",
+    "guided_two_point",
+    "mean_known_gradient",
+    "shared_sample_two_point",
+]
 
 Array = NDArray[np.float64]
 
@@ -19,7 +25,7 @@ Array = NDArray[np.float64]
 def guided_two_point(
     oracle: DecisionOracle, x: Array, guide: Array, alpha: float, radius: float, batch: int, rng: np.random.Generator
 ) -> Array:
-    """Guided two-point estimate with ``u = sqrt(alpha / d) z + sqrt(1 - alpha) s g`` and independent samples on both sides.
+    """Guided two-point estimate with ``u = sqrt(alpha / d) z + sqrt(1 - alpha) s g`` from independent samples.
 
     Parameters
     ----------

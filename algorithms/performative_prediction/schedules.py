@@ -7,7 +7,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["ApproachOne", "Constant", "CountSchedule", "Geometric", "LinearCount", "Schedule", "as_count", "as_schedule"]
+__all__ = [
+    "ApproachOne",
+    "Constant",
+    "CountSchedule",
+    "Geometric",
+    "LinearCount",
+    "Schedule",
+    "as_count",
+    "as_schedule",
+]
 
 Schedule: TypeAlias = Callable[[int], float]
 CountSchedule: TypeAlias = Callable[[int], int]

@@ -64,6 +64,7 @@ from whp.algorithms.prompt_perturbation.prompt_accountant import (
     enumerate_context_leak,
 )
 from whp.algorithms.prompt_perturbation.random_neighbour_list import (
+    coordinate_laplace_radius_survival,
     laplace_radius_survival,
     random_neighbour_list_mechanism,
 )
@@ -119,6 +120,7 @@ __all__ = [
     "calibrated_epsilon",
     "cape_log_row",
     "closeness",
+    "coordinate_laplace_radius_survival",
     "custext_groups",
     "custext_mechanism",
     "data_free_guarantee",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
 from whp.algorithms.prompt_perturbation.validation import checked_epsilon, checked_positive, checked_vector
 
-__all__ = ["laplace_radius_survival", "random_neighbour_list_mechanism"]
+__all__ = ["coordinate_laplace_radius_survival", "laplace_radius_survival", "random_neighbour_list_mechanism"]
 
 Survival = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -98,5 +98,36 @@ def laplace_radius_survival(scale: float, dimension: int) -> Survival:
         from scipy.special import gammaincc
 
         return np.asarray(gammaincc(dimension, np.asarray(radii) / length), dtype=np.float64)
+
+    return survival
+
+
+def coordinate_laplace_radius_survival(scale: float, dimension: int) -> Survival:
+    """Survival function of the norm of independent Laplace noise in each coordinate, as InferDPT adds it.
+
+    The squared norm has mean ``2 m scale^2`` and variance ``20 m scale^4``; it is replaced by the Gamma variable of the
+    same two moments. The output law of `random_neighbour_list_mechanism` is exact for that radius.
+
+    Parameters
+    ----------
+    scale : float
+        Positive scale of the noise in one coordinate.
+    dimension : int
+        Dimension ``m >= 1`` of the embedding.
+
+    Examples
+    --------
+    >>> radius = coordinate_laplace_radius_survival(1.0, 384)
+    >>> radius(np.array([0.0, 27.7, 60.0])).round(3)
+    array([1.   , 0.488, 0.   ])
+    """
+    length = checked_positive("scale", scale)
+    if dimension < 1:
+        raise ValueError(f"dimension must be at least 1, got {dimension}")
+
+    def survival(radii: NDArray[np.float64]) -> NDArray[np.float64]:
+        from scipy.special import gammaincc
+
+        return np.asarray(gammaincc(dimension / 5, (np.asarray(radii) / length) ** 2 / 10), dtype=np.float64)
 
     return survival

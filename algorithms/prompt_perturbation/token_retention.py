@@ -44,4 +44,6 @@ def sensitive_positions(
     >>> sensitive_positions(["The", "patient", "."])
     (False, True, False)
     """
+    if isinstance(prompt, str):
+        raise TypeError(f"prompt must be a sequence of tokens, got the string {prompt!r}; split it first")
     return tuple(token.lower() not in retained for token in prompt)

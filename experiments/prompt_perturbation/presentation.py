@@ -117,7 +117,7 @@ def draw_losses(audits: Sequence[WordAudit]) -> Figure:
     """Exact loss against nominal level, and keep rate against exact loss, one curve for each mechanism."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = Figure(figsize=(9, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     curves: dict[str, list[WordAudit]] = {}
     for audit in audits:
@@ -130,7 +130,7 @@ def draw_losses(audits: Sequence[WordAudit]) -> Figure:
         right.plot([a.audit.loss for a in curve], [a.audit.keep_rate for a in curve], marker="o", label=name)
     highest = max((a.epsilon for a in audits), default=1.0)
     left.plot([0, highest], [0, highest], color="black", linestyle=":", label="nominal")
-    left.set(xlabel="nominal eps (nats)", ylabel="exact loss (nats)")
-    right.set(xlabel="exact loss (nats)", ylabel="keep rate", yscale="log")
-    left.legend(fontsize=7)
+    left.set(xlabel="nominal eps (nats)", ylabel="exact loss (nats)", yscale="symlog")
+    right.set(xlabel="exact loss (nats)", ylabel="keep rate", xscale="symlog", yscale="log")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return figure

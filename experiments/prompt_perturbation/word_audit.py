@@ -17,6 +17,7 @@ from whp.algorithms.prompt_perturbation import (
     audit_log_rows,
     bucketised_guarantee,
     calibrated_epsilon,
+    coordinate_laplace_radius_survival,
     custext_groups,
     custext_mechanism,
     distance_utility,
@@ -24,7 +25,6 @@ from whp.algorithms.prompt_perturbation import (
     equal_frequency_guarantee,
     equal_width_buckets,
     exponential_mechanism,
-    laplace_radius_survival,
     mechanism_over_buckets,
     pairwise_losses,
     random_neighbour_list_mechanism,
@@ -159,10 +159,14 @@ class WordChannels:
         return self._made[key]
 
     def _radius(self, epsilon: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-        """Norm of metric Laplace noise, its mean the median distance of the vocabulary divided by epsilon."""
-        dimension = self.distances.embedding.vectors.shape[1]
-        typical = float(np.median(self._lengths[0]))
-        return laplace_radius_survival(typical / (dimension * max(epsilon, 1e-9)), dimension)
+        """Norm of Laplace noise in each coordinate, its scale the mean range of a coordinate divided by epsilon."""
+        return coordinate_laplace_radius_survival(
+            self._coordinate_range / max(epsilon, 1e-9), self.distances.embedding.vectors.shape[1]
+        )
+
+    @cached_property
+    def _coordinate_range(self) -> float:
+        return float(np.ptp(self.distances.embedding.vectors, axis=0).mean())
 
     def audited(self, mechanism: str, epsilon: float, n_buckets: int = 50) -> WordAudit:
         """Audit one mechanism at one nominal level."""

@@ -246,7 +246,10 @@ def _rate(check: Check, evidence: Evidence, fixed: int, scope: str) -> Verdict:
         sizes, values = np.array([r.size for r in rows], float), np.array([float(r.value) for r in rows])
         if len(np.unique(sizes)) < 3:
             return Verdict(Kind.INCONCLUSIVE, f"{name}: a rate needs at least 3 sizes, got {sorted(set(sizes))}", scope)
-        fit = fit_rate(sizes, values, check.rate.log_power)
+        try:
+            fit = fit_rate(sizes, values, check.rate.log_power)
+        except ValueError as error:  # a cost of zero has no exponent
+            return Verdict(Kind.ERROR, f"{name}: {error}", scope)
         agrees = fit.consistent(check.rate.exponent, check.rate.relation, check.rate.tolerance)
         consistent = consistent and agrees
         fits[name] = {"exponent": fit.exponent, "low": fit.low, "high": fit.high, "sizes": sorted(set(sizes.tolist()))}

@@ -407,7 +407,7 @@ def _serve_spawned(module: str, qualname: str, descriptor: int, memory_bytes: in
 
 def _serve(fn: Callable[..., Any], connection: socket.socket, memory_bytes: int | None, parent: int) -> None:
     """Answer requests until the parent closes the connection."""
-    _die_with(parent)
+    die_with(parent)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     memory = _MemoryLimit(memory_bytes)
@@ -488,9 +488,10 @@ class _MemoryLimit:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def _die_with(parent: int) -> None:
-    """Ask the kernel to end this process with its parent, so that a killed campaign leaves no hung subject."""
+def die_with(parent: int) -> None:
+    """End this process with its parent, so that a killed campaign leaves nothing running."""
     if sys.platform != "linux":
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
         return
     import ctypes
 
@@ -498,3 +499,9 @@ def _die_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before we asked
         os._exit(0)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_TICK)
+    os._exit(0)

@@ -146,7 +146,7 @@ class Ledger:
         if row is None:
             return None
         self.reused += 1
-        return Evidence.from_bytes(row[0])
+        return self._decoded(row[0])
 
     def store(self, block: Block, subjects: Mapping[str, Any] | None, evidence: Evidence) -> None:
         """Commit the evidence of one block."""
@@ -200,7 +200,8 @@ class Ledger:
                 "SELECT block, evidence FROM shards WHERE campaign = ? ORDER BY stored", (campaign,)
             )
             for block, evidence in rows:
-                yield json.loads(block), Evidence.from_bytes(evidence)
+                found = self._decoded(evidence)
+                yield json.loads(block), found
 
     def prune(self, keep: int) -> int:
         """Delete all but the newest campaigns and give the space back; returns how many blocks went.
@@ -219,6 +220,12 @@ class Ledger:
                 self._connection.execute(f"DELETE FROM campaigns WHERE id NOT IN ({kept})", (keep,))
             self._connection.execute("VACUUM")
         return gone
+
+    def _decoded(self, text: str) -> Evidence:
+        try:
+            return Evidence.from_bytes(text)
+        except ValueError as error:
+            raise LedgerError(f"ledger {self.path}: {_HINTS['malformed']} ({error})") from error
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -243,18 +250,20 @@ class Ledger:
             raise LedgerError(f"ledger {self.path}: {error.strerror}") from error
 
 
+_HINTS = {
+    "not a database": "the file is no ledger, or damaged; move it away or choose another",
+    "malformed": "the file is damaged; what `sqlite3 FILE .recover` saves can be used, or start another",
+    "full": "the disk is full; what was committed is safe: make room and resume",
+    "readonly": "the file or its folder is read-only",
+    "unable to open": "the file cannot be opened or made in this folder",
+    "locked": "another campaign holds the ledger for too long; try again",
+    "disk I/O": "the disk failed to read or write; what was committed is safe",
+}
+
+
 def _advice(error: sqlite3.DatabaseError) -> str:
     text = str(error)
-    hints = {
-        "not a database": "the file is no ledger, or damaged; move it away or choose another",
-        "malformed": "the file is damaged; what `sqlite3 FILE .recover` saves can be used, or start another",
-        "full": "the disk is full; what was committed is safe: make room and resume",
-        "readonly": "the file or its folder is read-only",
-        "unable to open": "the file cannot be opened or made in this folder",
-        "locked": "another campaign holds the ledger for too long; try again",
-        "disk I/O": "the disk failed to read or write; what was committed is safe",
-    }
-    for word, hint in hints.items():
+    for word, hint in _HINTS.items():
         if word in text:
             return f"{hint} ({text})"
     return text

@@ -22,6 +22,9 @@ def _bindings(slug: str) -> tuple[tuple[Check, ...], tuple[Proof, ...]]:
         allow_namespace(name.split(".")[0])
     module = importlib.import_module(name)
     checks, proofs = tuple(getattr(module, "CHECKS", ())), tuple(getattr(module, "PROOFS", ()))
+    strange = [b for b in (*checks, *proofs) if not isinstance(b, Check | Proof)]
+    if strange:
+        raise TypeError(f"CHECKS and PROOFS of {name} must hold Check and Proof objects, got {strange[0]!r}")
     for bound in (*checks, *proofs):
         load_papers().theorem(bound.theorem)  # raises for a theorem that is not stated
     names = [c.id for c in checks] + [f"{p.theorem}/{p.name}" for p in proofs]
@@ -29,6 +32,23 @@ def _bindings(slug: str) -> tuple[tuple[Check, ...], tuple[Proof, ...]]:
     if twice:
         raise ValueError(f"{name} defines {twice} twice")
     return checks, proofs
+
+
+def forget_checks() -> None:
+    """Forget the checks found so far, so that changed modules are read again."""
+    _bindings.cache_clear()
+
+
+def leave_out_broken() -> dict[str, str]:
+    """Drop the outside papers whose theorems or checks cannot be read; returns the reasons by source."""
+    for slug, source in load_papers().sources.items():
+        if source.startswith("whp.theory."):
+            continue
+        try:
+            _bindings(slug)
+        except Exception as error:
+            load_papers().leave_out(slug, f"{type(error).__name__}: {error}")
+    return dict(load_papers().broken)
 
 
 def checks_of(theorem_id: str) -> tuple[Check, ...]:

@@ -105,9 +105,12 @@ def _replay_instance(stored: EvidenceFile, check: Check, subjects: dict[str, Any
     form = Form.of(check, stored.mutant)
     rng = stream(stored.evidence.campaign_seed, check.id, where.phase, where.block, where.index)
     filled = {**fill_slots(check, subjects), **form.subjects}
-    run = run_once if stored.limits is None else Isolated(run_once, stored.limits)
+
+    def run(built: Any) -> Outcome:
+        return run_once(form.variant, built, filled, rng if form.variant.wants_rng else None)
+
     try:
-        outcome = run(form.variant, materialise(instance), filled, rng if form.variant.wants_rng else None)
+        outcome = (run if stored.limits is None else Isolated(run, stored.limits))(materialise(instance))
     except SubjectFailure as error:
         outcome = Outcome("error", failure=describe(error))
     text = f"{outcome.status} now, {expected} then"

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.isolation import SubjectHung
+from whp.proofs_checks.engine.programs import PREFIX, Program, program
 from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.theory.core import Slot
 from whp.theory.core.registry import load_module
@@ -32,16 +34,18 @@ class SubjectCallError(SubjectError):
 
 
 def resolve(reference: str) -> Any:
-    """Find ``module:attribute`` or ``file.py:attribute``.
+    """Find ``module:attribute``, ``file.py:attribute``, or ``exec:command`` for a program in any language.
 
     Raises
     ------
     ValueError
         If the module or the attribute does not exist.
     """
+    if reference.startswith(PREFIX):
+        return program(reference.removeprefix(PREFIX))
     module_name, _, attribute = reference.rpartition(":")
     if not module_name or not attribute:
-        raise ValueError(f"a subject is written module:function or file.py:function, got {reference!r}")
+        raise ValueError(f"a subject is written module:function, file.py:function or exec:program, got {reference!r}")
     found: Any = load_module(module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -52,6 +56,8 @@ def resolve(reference: str) -> Any:
 
 def reference_to(subject: Any) -> str | None:
     """``module:qualname`` when that finds the very same object again, else None."""
+    if isinstance(subject, Program):
+        return PREFIX + subject.command
     module, name = getattr(subject, "__module__", None), getattr(subject, "__qualname__", None)
     if not module or not name or "<" in name or module == "__main__":
         return None
@@ -78,6 +84,8 @@ def check_signature(slot: Slot, subject: Any) -> None:
     SubjectError
         If it is not callable, or its signature does not accept the arguments in order.
     """
+    if isinstance(subject, Program) and slot.stateful:
+        raise SubjectError(f"slot {slot.name} takes a factory of learners, which a program cannot serve")
     if not callable(subject):
         raise SubjectError(f"slot {slot.name} takes a callable {slot.signature}, got {type(subject).__name__}")
     try:
@@ -109,7 +117,7 @@ class Guarded:
         before = Snapshot((arguments, keywords))
         try:
             output = self.subject(*arguments, **keywords)
-        except MemoryError:  # whoever set the limit knows what it means
+        except (MemoryError, SubjectHung):  # whoever set the limit knows what it means
             raise
         except Exception as error:
             raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error

@@ -17,7 +17,7 @@ from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.control import control_of
 from whp.proofs_checks.engine.decide import verdict
 from whp.proofs_checks.engine.evidence import Evidence, merge
-from whp.proofs_checks.engine.isolation import Limits
+from whp.proofs_checks.engine.isolation import Limits, die_with
 from whp.proofs_checks.engine.proofs import Proof, ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport
@@ -122,7 +122,7 @@ def _subjects(given: Mapping[str, Any], distributed: bool) -> dict[str, Any]:
                 f"subject {name!r} must be importable as module:function to run on several processes; "
                 "run with jobs=1 or move it into a module"
             )
-        ready[name] = reference if distributed else found
+        ready[name] = reference if distributed or isinstance(value, str) else found
     return ready
 
 
@@ -221,7 +221,7 @@ def execute(runs: Sequence[Run], settings: Any) -> None:
     context = get_context(settings.start_method or ("fork" if os.name == "posix" else "spawn"))
 
     def build() -> Executor:
-        return ProcessPoolExecutor(settings.jobs, mp_context=context)
+        return ProcessPoolExecutor(settings.jobs, mp_context=context, initializer=die_with, initargs=(os.getpid(),))
 
     pool = Pool(build(), build, 2 * settings.jobs)
     try:

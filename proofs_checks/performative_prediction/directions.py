@@ -38,7 +38,8 @@ ROUNDING = 1e-11  # a few dozen operations on numbers of size at most ten
 DIRECTION = Slot(
     "direction",
     "(guide, alpha, isotropic, along)",
-    "guide: unit vector or zero, shape (..., d); alpha: isotropic share in [0, 1]; isotropic: standard normal z, shape (..., d); "
+    "guide: unit vector or zero, shape (..., d); alpha: isotropic share in [0, 1]; isotropic: standard normal z, "
+    "shape (..., d); "
     "along: standard normal s, shape (...)",
     "direction u, shape (..., d)",
     ("guide", "alpha", "isotropic", "along"),
@@ -101,7 +102,12 @@ def covariance_by_superposition(case: EstimateCase, *, direction: Callable[..., 
         identity("covariance", covariance, claimed, rounding=ROUNDING)
         & identity("trace", float(np.trace(covariance)), 1.0, rounding=ROUNDING)
         & identity("trace of the square", float(np.trace(covariance @ covariance)), square, rounding=ROUNDING)
-        & identity("largest eigenvalue", float(np.linalg.eigvalsh(claimed)[-1]), float(largest_eigenvalue(alpha, d)), rounding=ROUNDING)
+        & identity(
+            "largest eigenvalue",
+            float(np.linalg.eigvalsh(claimed)[-1]),
+            float(largest_eigenvalue(alpha, d)),
+            rounding=ROUNDING,
+        )
         & identity("linear", mixed, np.append(np.arange(1.0, d + 1), 2.0) @ u, rounding=ROUNDING * d * d)
     )
 
@@ -172,7 +178,12 @@ def moments(case: MomentCase, *, slope_moment: Callable[..., float], norm_moment
     floats = np.array([[float(v) for v in row] for row in sigma])
     scale = 1.0 + float(sum(v * v for v in a))
     return (
-        identity("slope energy", float(slope_moment(np.array([float(v) for v in a]), floats)), float(exact), rounding=1e-13 * scale)
+        identity(
+            "slope energy",
+            float(slope_moment(np.array([float(v) for v in a]), floats)),
+            float(exact),
+            rounding=1e-13 * scale,
+        )
         & identity("sixth moment", float(norm_moment(floats)), float(sixth), rounding=1e-12)
         & at_most("slope energy bound", exact, 3 * form)
         & at_most("sixth moment bound", sixth, 15)
@@ -218,9 +229,7 @@ def rational_unit(parameters: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
 
 def moment_case(ints: list[int], parameters: list[int], share: Fraction) -> MomentCase:
     """Moment case from small integers."""
-    return MomentCase(
-        tuple(Fraction(v) for v in ints), rational_unit(tuple(Fraction(p, 3) for p in parameters)), share
-    )
+    return MomentCase(tuple(Fraction(v) for v in ints), rational_unit(tuple(Fraction(p, 3) for p in parameters)), share)
 
 
 def draw_moment_cases(rng: np.random.Generator, size: int) -> list[MomentCase]:
@@ -249,7 +258,9 @@ def moment_examples() -> dict[str, MomentCase]:
     """Rank one (equality), isotropic in three dimensions, and a mixture in two."""
     return {
         "one dimension": moment_case([2], [], Fraction(1, 2)),
-        "rank one along the gradient": MomentCase((Fraction(3), Fraction(4)), (Fraction(3, 5), Fraction(4, 5)), Fraction(0)),
+        "rank one along the gradient": MomentCase(
+            (Fraction(3), Fraction(4)), (Fraction(3, 5), Fraction(4, 5)), Fraction(0)
+        ),
         "isotropic": moment_case([1, -2, 3], [1, 2], Fraction(1)),
         "half and half": MomentCase((Fraction(1), Fraction(-2)), (Fraction(-3, 5), Fraction(4, 5)), Fraction(1, 2)),
     }
@@ -258,7 +269,6 @@ def moment_examples() -> dict[str, MomentCase]:
 def guided_step_is_two_point_step(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Compare the two steps under one ``z``, on the noiseless objective; the contrast vector serves as ``z``."""
     d, x, objective = case.x.size, case.x, case.problem.objective
-    assert case.contrast is not None
     z, mu = 2.0 * case.contrast, case.radius
     two_point = two_point_estimate(objective(x + mu * z), objective(x - mu * z), mu, z)
     u = np.asarray(direction(case.guide, 1.0, z, np.asarray(0.7)))
@@ -271,7 +281,6 @@ def guided_step_is_two_point_step(case: EstimateCase, *, direction: Callable[...
 def rotated_direction(case: EstimateCase, *, direction: Callable[..., Array]) -> Slack:
     """Reflect guide and ``z`` by a Householder matrix; then turn the signs of guide and ``s`` together."""
     d = case.x.size
-    assert case.contrast is not None
     q = np.eye(d) - 2.0 * np.outer(case.contrast, case.contrast) / (case.contrast @ case.contrast)
     z, s = case.x, np.asarray(-1.3)
     u = np.asarray(direction(case.guide, case.alpha, z, s))

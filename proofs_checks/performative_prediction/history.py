@@ -104,7 +104,9 @@ def history_of(parts: list[int], biases: list[int], variances: list[int]) -> Con
     total = sum(parts) or len(parts)
     shares = parts if sum(parts) else [1] * len(parts)
     return ControlHistory(
-        tuple(Fraction(p, total) for p in shares), tuple(Fraction(b, 2) for b in biases), tuple(Fraction(v, 4) for v in variances)
+        tuple(Fraction(p, total) for p in shares),
+        tuple(Fraction(b, 2) for b in biases),
+        tuple(Fraction(v, 4) for v in variances),
     )
 
 
@@ -141,7 +143,7 @@ def inverse_optimality(case: WeightCase, *, weights: Callable[..., Array]) -> Sl
 
 
 def filling_optimality(case: WeightCase, *, weights: Callable[..., Array]) -> Slack:
-    """On the simplex, and the weighted mean of the partial derivatives is their least: the Karush-Kuhn-Tucker condition."""
+    """On the simplex, and the weighted mean of the partial derivatives is their least (Karush-Kuhn-Tucker)."""
     a = np.asarray(weights(case.square_biases, case.variances))
     slopes = case.square_biases + 2.0 * a * case.variances
     scale = 1.0 + float(slopes.max())
@@ -202,7 +204,9 @@ _HISTORIES = Instances(
     draw=draw_histories,
     strategy=history_strategy,
 )
-_WEIGHTS = Instances(scope="1..10 stored iterations, biases and variances from 1e-3 to 10, some biases zero", draw=draw_weight_cases)
+_WEIGHTS = Instances(
+    scope="1..10 stored iterations, biases and variances from 1e-3 to 10, some biases zero", draw=draw_weight_cases
+)
 
 CHECKS = (
     Check(

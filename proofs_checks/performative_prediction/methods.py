@@ -26,13 +26,15 @@ from whp.proofs_checks.engine.observation import Event, Slack
 from whp.theory.core import Slot
 from whp.theory.performative_prediction import LinearNoise, LocationQuadratic, MultiproductPricing
 
-from .estimates import strategic_patients
+from .means import breast_cancer_is_installed, strategic_patients
 
 __all__ = ["CHECKS", "CountCase"]
 
 Array = NDArray[np.float64]
 
-_ARGUMENTS = "oracle: DecisionOracle; start: shape (d,); side: m; guide: n; iterations: number of iterations; rng: Generator"
+_ARGUMENTS = (
+    "oracle: DecisionOracle; start: shape (d,); side: m; guide: n; iterations: number of iterations; rng: Generator"
+)
 
 
 def _slot(name: str) -> Slot:
@@ -107,12 +109,16 @@ def run_one_point(oracle: DecisionOracle, start: Array, side: int, guide: int, i
     return _run(OnePointDescent(1e-6, 0.1, side), oracle, start, iterations, rng)
 
 
-def historical_that_redraws(oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any) -> Any:
+def historical_that_redraws(
+    oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any
+) -> Any:
     """Mutant: draws new samples for its guide."""
     return run_new_samples(oracle, start, side, guide, iterations, rng)
 
 
-def guide_from_one_sample(oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any) -> Any:
+def guide_from_one_sample(
+    oracle: DecisionOracle, start: Array, side: int, guide: int, iterations: int, rng: Any
+) -> Any:
     """Mutant: one guide sample more than asked for."""
     return run_new_samples(oracle, start, side, guide + 1, iterations, rng)
 
@@ -182,10 +188,10 @@ def breast_cancer_counts(rng: np.random.Generator) -> CountCase:
 def count_examples() -> dict[str, Any]:
     """Single samples, and a real table."""
     smallest = LinearNoise([[1.0]], [1.0], [[0.0]], 0.0)
-    return {
-        "single samples": CountCase(smallest, 1, 1, 1, 0),
-        "breast cancer": Recipe("performative_prediction.breast_cancer_counts", {}, 0),
-    }
+    cases: dict[str, Any] = {"single samples": CountCase(smallest, 1, 1, 1, 0)}
+    if breast_cancer_is_installed():
+        cases["breast cancer"] = Recipe("performative_prediction.breast_cancer_counts", {}, 0)
+    return cases
 
 
 _RADIUS, _BATCH, _BUDGET = Geometric(0.2, 0.95, floor=1e-4), LinearCount(30, 2), Budget(5000, "after_step")
@@ -252,7 +258,8 @@ CHECKS = (
         kind="slack",
         observe=accounting,
         instances=Instances(
-            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 iterations",
+            scope="two Gaussian families with d <= 4 and scikit-learn's breast-cancer table; m, n <= 12, up to 5 "
+            "iterations",
             examples=count_examples,
             draw=draw_count_cases,
         ),
@@ -276,7 +283,8 @@ CHECKS = (
         kind="event",
         observe=wins_on_pricing,
         instances=Instances(
-            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a method",
+            scope="pricing with ten products and forty buyers, unit costs redrawn for every replicate, 5000 samples a "
+            "method",
             examples=shop_examples,
         ),
         slots={GUIDED_METHOD: tuned_guided, TWO_POINT_METHOD: tuned_two_point},

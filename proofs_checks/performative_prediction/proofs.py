@@ -104,13 +104,18 @@ def prove_difference_bias() -> ProofResult:
 def prove_regime() -> ProofResult:
     """The difference of the two orders factorises; the sign is that of ``d - G^3``."""
     return polynomial_identity(
-        lambda d, g, e: (d**4 - g**6 * d**2) * e**-6, lambda d, g, e: d**2 * (d + g**3) * (d - g**3) * e**-6, ["d", "G", "epsilon"], [lambda d, g, e: e]
+        lambda d, g, e: (d**4 - g**6 * d**2) * e**-6,
+        lambda d, g, e: d**2 * (d + g**3) * (d - g**3) * e**-6,
+        ["d", "G", "epsilon"],
+        [lambda d, g, e: e],
     )
 
 
 def prove_two_point_complexity() -> ProofResult:
     """Iterations times samples an iteration, in ``s = sqrt(d)``: ``s^5/e^4 * s^4/e^2 = s * (s^2)^4 / e^6``."""
-    return polynomial_identity(lambda s, e: s**5 * e**-4 * s**4 * e**-2, lambda s, e: s * s**8 * e**-6, ["s", "epsilon"], [lambda s, e: e])
+    return polynomial_identity(
+        lambda s, e: s**5 * e**-4 * s**4 * e**-2, lambda s, e: s * s**8 * e**-6, ["s", "epsilon"], [lambda s, e: e]
+    )
 
 
 def prove_history_control() -> ProofResult:
@@ -133,7 +138,8 @@ PROOFS = (
     Proof(
         "performative_prediction.direction_covariance",
         "rational_guides",
-        "all shares and all guides on the unit circle and sphere (d = 2, 3) but the pole of the parametrisation: trace and trace of the square",
+        "all shares and all guides on the unit circle and sphere (d = 2, 3) but the pole of the parametrisation: "
+        "trace and trace of the square",
         prove_covariance,
     ),
     Proof(

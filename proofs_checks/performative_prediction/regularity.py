@@ -46,7 +46,9 @@ def lipschitz_larger_of_two(case: PairCase) -> Slack:
 def _difference(case: PairCase, constant: Callable[[float, float, float], float]) -> Slack:
     f = case.problem
     left = abs(float(f.objective(case.first)) - float(f.objective(case.second)))
-    right = constant(f.decision_constant, f.sample_constant, f.wasserstein_constant) * float(np.linalg.norm(case.first - case.second))
+    right = constant(f.decision_constant, f.sample_constant, f.wasserstein_constant) * float(
+        np.linalg.norm(case.first - case.second)
+    )
     size = float(f.objective(case.first)) + float(f.objective(case.second)) + right
     return at_most("|F(x) - F(x')|", left, right, rounding=1e-14 * size)
 
@@ -204,8 +206,17 @@ def convex_strategy() -> Any:
     return _strategy(True)
 
 
-_PAIRS = Instances(scope="location families with up to 5 atoms, decisions in 2..4 dimensions", examples=lipschitz_examples, draw=draw_pairs)
-_JOINT = Instances(scope="symmetric integer Hessians, dimensions 1..3, entries up to 6", examples=joint_examples, draw=draw_joint, strategy=joint_strategy)
+_PAIRS = Instances(
+    scope="location families with up to 5 atoms, decisions in 2..4 dimensions",
+    examples=lipschitz_examples,
+    draw=draw_pairs,
+)
+_JOINT = Instances(
+    scope="symmetric integer Hessians, dimensions 1..3, entries up to 6",
+    examples=joint_examples,
+    draw=draw_joint,
+    strategy=joint_strategy,
+)
 
 CHECKS = (
     Check(

@@ -22,11 +22,13 @@ from whp.proofs_checks.prompt_perturbation.subjects import (
     equal_frequency_row,
     exponential_row,
 )
+from whp.theory.prompt_perturbation import bucketised_log_row
 
 __all__ = [
     "halved_sensitivity",
     "halved_sensitivity_exactly",
     "never_the_best_token",
+    "one_group_too_many",
     "one_sided_output_ban",
     "overflowing_exponential",
     "plain_epsilon",
@@ -34,6 +36,7 @@ __all__ = [
     "scored_by_sum",
     "sizes_of_one_input",
     "top_edge_in_its_own_bucket",
+    "unclipped_top_edge",
     "without_bucket_size",
     "without_bucket_size_exactly",
 ]
@@ -87,6 +90,18 @@ def top_edge_in_its_own_bucket(levels: Levels, n_levels: int, base: Fraction) ->
     weights = {level: base**level for level in set(levels)} | {top: base ** (top + 1)}
     sizes, total = Counter(levels), sum(weights.values(), Fraction(0))
     return tuple(weights[level] / total / sizes[level] for level in levels)
+
+
+def unclipped_top_edge(u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:
+    """Leave the top edge unclipped: the best tokens land in a bucket of index N_b of their own."""
+    span = float(np.ptp(u)) or 1.0
+    labels = np.floor(n * ((u - u.min()) / span)).astype(int)
+    return bucketised_log_row(u, labels.tolist(), epsilon, sensitivity)
+
+
+def one_group_too_many(u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:
+    """Cut the sorted tokens into one group more than asked."""
+    return equal_frequency_row(u, epsilon, sensitivity, n + 1)
 
 
 def never_the_best_token(u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from whp.algorithms.performative_prediction import (
+    AdaptiveShare,
     ApproachOne,
     AskTell,
     Ball,
@@ -32,6 +33,7 @@ from whp.algorithms.performative_prediction import (
     certify,
     draw_output,
     exact_minimiser,
+    explained_share,
     gaussian_one_point,
     gaussian_two_point,
     gradient_descent,
@@ -129,8 +131,8 @@ def test_constant_loss_with_nine_workers_uses_the_budget_exactly_and_ends():
         run, calls = AskTell(oracle, np.zeros(4), method, 1000, rng()), [0]
 
         def work(ticket, run=run):
-            run.tell(ticket.number, np.zeros((ticket.count, 1)))
-            return ticket.count
+            run.tell(ticket.number, np.zeros((ticket.samples, 1)))
+            return ticket.samples
 
         with ThreadPoolExecutor(9) as pool:
             while not run.finished:
@@ -270,16 +272,18 @@ def test_replicates_agree_with_the_single_run_in_law():
 
 def test_equal_seeds_give_equal_runs_and_global_state_stays():
     oracle = oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3))
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
     for method in all_methods():
         runs = [minimise(oracle, np.ones(2), method, 100, rng(7)).decision for _ in range(2)]
         assert np.array_equal(*runs)
-    assert np.array_equal(before, np.random.get_state()[1])
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
 
 
 def test_start_is_not_changed():
     start = np.ones(2)
-    minimise(oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3)), start, TwoPointDescent(0.1, 0.1, 2), 100, rng())
+    minimise(
+        oracle_for(LinearNoise(np.eye(2), [1.0], [[0.5, 0.5]], 0.3)), start, TwoPointDescent(0.1, 0.1, 2), 100, rng()
+    )
     assert np.array_equal(start, np.ones(2))
 
 
@@ -304,6 +308,70 @@ def test_two_point_estimates_ignore_a_constant_and_one_point_estimates_do_not():
     assert guided_two_point(lifted, x, guide, 0.5, 0.5, 2, rng(1)) == pytest.approx(left, abs=1e-10)
     before, after = (np.square(gaussian_one_point(o, x, 0.5, 2, rng(1))).sum(axis=1).mean() for o in (plain, lifted))
     assert after - before > 0.8 * 50.0**2 * 2 / 0.5**2
+
+
+# guides that are watched
+
+
+def test_adaptive_share_rises_in_the_trap_and_stays_low_for_a_good_guide():
+    trap = LocationQuadratic([[1, 1], [-1, 1]], [0, 0], 0.1)
+    method = GuidedNewSamples(0.1, 0.5, 8, isotropic_share=AdaptiveShare())
+    result = minimise(oracle_for(trap, 20), [1.0, 2.0], method, Budget(10**9, iterations=300), rng())
+    assert result.trace.shares[20:].mean() > 0.6
+    assert np.linalg.norm(result.decision, axis=1).mean() < 0.2
+    good = LinearNoise(np.eye(8), [1.0], np.zeros((1, 8)), 0.01)
+    result = minimise(oracle_for(good), np.ones(8), method, Budget(10**9, iterations=30), rng())
+    assert result.trace.shares[5:20].mean() < 0.15
+    history = GuidedHistoricalSamples(0.1, 0.5, 8, isotropic_share=AdaptiveShare())
+    assert minimise(oracle_for(good), np.ones(8), history, Budget(10**9, iterations=30), rng()).trace.shares.min() < 0.1
+
+
+def test_explained_share_of_a_recorded_run():
+    good = LinearNoise(np.eye(8), [1.0], np.zeros((1, 8)), 0.0)
+    method = GuidedNewSamples(0.01, 0.5, 2, isotropic_share=1.0)
+    trace = minimise(oracle_for(good, 50), np.ones(8), method, Budget(10**9, iterations=20), rng()).trace
+    assert trace.along.shape == (20, 50)
+    assert explained_share(trace.slopes, trace.along)[-1] > 0.95
+    assert explained_share(np.zeros(3), np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="share a shape"):
+        explained_share([1.0], [1.0, 2.0])
+
+
+# losses written in PyTorch
+
+
+def test_torch_losses_agree_with_closed_forms():
+    torch = pytest.importorskip("torch")
+    from whp.algorithms.performative_prediction.neural_loss import torch_loss
+
+    problem = LocationQuadratic([[0.5, 0.1], [0.0, 0.2]], [1.0, 0.0], 0.3)
+    loss, gradient = torch_loss(lambda x, xi: torch.sum((x - xi) ** 2) / 2)
+    for x in (np.array([0.3, -0.7]), np.array([[0.3, -0.7], [1.0, 2.0]])):
+        xi = sample_at(problem, x, 6, rng())
+        assert loss(x, xi) == pytest.approx(problem.loss(x, xi))
+        assert gradient(x, xi) == pytest.approx(problem.loss_gradient(x, xi))
+
+
+def test_network_loss_with_simulated_responses_goes_down():
+    torch = pytest.importorskip("torch")
+    from whp.algorithms.performative_prediction.neural_loss import torch_loss
+
+    generator = torch.Generator().manual_seed(0)
+    inner = torch.randn(3, 4, generator=generator, dtype=torch.float64)
+
+    def network(x, xi):  # a known network whose last layer is the decision
+        score = torch.tanh(xi[:3] @ inner) @ x
+        return torch.nn.functional.softplus(-xi[3] * score)
+
+    def respond(x, n, g):  # applicants shift their features towards what the last layer rewards
+        features = g.normal(size=(n, 3)) + 0.2 * np.tanh(inner.numpy() @ x)
+        labels = np.sign(features @ np.array([1.0, -1.0, 0.5]))
+        return np.column_stack([features, labels])
+
+    oracle = DecisionOracle(4, *(lambda pair: (pair[0], respond, pair[1]))(torch_loss(network)))
+    result = minimise(oracle, np.zeros(4), GuidedNewSamples(2.0, 0.3, 40), 12_000, rng())
+    late, early = result.trace.losses[-20:].mean(), result.trace.losses[:3].mean()
+    assert late < early - 0.1
 
 
 # what the estimators estimate
@@ -359,7 +427,9 @@ def test_constant_sampler_is_found_out():
 
 
 def test_deterministic_laws_are_not_mistaken_for_caches():
-    result = minimise(oracle_for(LocationQuadratic([[0.0]], [1.0], 0.0)), [0.0], TwoPointDescent(0.1, 0.1, 8), 100, rng())
+    result = minimise(
+        oracle_for(LocationQuadratic([[0.0]], [1.0], 0.0)), [0.0], TwoPointDescent(0.1, 0.1, 8), 100, rng()
+    )
     assert result.status == "budget"
 
 
@@ -417,7 +487,9 @@ def test_one_point_is_far_behind(shops):
 
 def test_exact_minimiser_beats_every_method(shops):
     best = [float(s.objective(exact_minimiser(s, [np.full(10, 0.5), THETA]))) for s in shops[:3]]
-    assert np.all(np.array(best) <= final_values(shops, GuidedNewSamples(Geometric(0.01, 0.95), RADIUS, BATCH))[:3] + 1e-6)
+    assert np.all(
+        np.array(best) <= final_values(shops, GuidedNewSamples(Geometric(0.01, 0.95), RADIUS, BATCH))[:3] + 1e-6
+    )
 
 
 # certificates and plans
@@ -562,7 +634,13 @@ def test_decisions_stay_in_the_set_and_samplers_see_only_the_set(method):
 def test_constrained_run_finds_the_corner():
     problem = LinearNoise(0.01 * np.eye(3), [1.0], [[-1.0, -2.0, -3.0]], 0.1)
     result = minimise(
-        oracle_for(problem), np.full(3, 1 / 3), GuidedNewSamples(0.1, 0.05, 10), 20_000, rng(), Simplex(), deploy="feasible"
+        oracle_for(problem),
+        np.full(3, 1 / 3),
+        GuidedNewSamples(0.1, 0.05, 10),
+        20_000,
+        rng(),
+        Simplex(),
+        deploy="feasible",
     )
     assert result.decision == pytest.approx([0.0, 0.0, 1.0], abs=0.05)
 
@@ -618,7 +696,10 @@ def oracle_with(sample=None, loss=None, gradient=None):
 @pytest.mark.parametrize(
     ("oracle", "word"),
     [
-        (oracle_with(sample=lambda x, n, g: np.zeros((n + 1, 2))), r"sample must return an array of shape \(4, \.\.\.\), got \(5, 2\)"),
+        (
+            oracle_with(sample=lambda x, n, g: np.zeros((n + 1, 2))),
+            r"sample must return an array of shape \(4, \.\.\.\), got \(5, 2\)",
+        ),
         (oracle_with(sample=lambda x, n, g: np.full((n, 2), np.nan)), "sample must return finite numbers, got nan"),
         (oracle_with(sample=lambda x, n, g: np.full((n, 2), np.inf)), "sample must return finite numbers, got inf"),
         (oracle_with(sample=lambda x, n, g: 3.0), "sample must return an array of shape"),
@@ -685,6 +766,9 @@ def test_huge_but_finite_samples_are_accepted():
         (lambda: Geometric(1.0, 0.5, floor=2.0), ValueError, "floor"),
         (lambda: ApproachOne(1.5), ValueError, "start"),
         (lambda: LinearCount(1, -1), ValueError, "increment"),
+        (lambda: AdaptiveShare(start=2.0), ValueError, "start"),
+        (lambda: AdaptiveShare(floor=0.0), ValueError, "floor"),
+        (lambda: AdaptiveShare(memory=1.0), ValueError, "memory"),
         (lambda: Box(1.0, 0.0), ValueError, "lower"),
         (lambda: Box(np.nan, 0.0), ValueError, "nan"),
         (lambda: Ball(0.0), ValueError, "radius"),
@@ -700,7 +784,11 @@ def test_huge_but_finite_samples_are_accepted():
         (lambda: water_filling_weights([1.0], [1.0, 2.0]), ValueError, "one length"),
         (lambda: balanced_radius(0.0, 1.0, 1.0, 1), ValueError, "step"),
         (lambda: plan_for_accuracy(0.0, 1, 1.0, 1.0, 1.0), ValueError, "epsilon"),
-        (lambda: plan_for_accuracy(0.1, 1, 1.0, 1.0, 1.0, isotropic_share=ApproachOne(0.0, 1.0)), ValueError, "too little"),
+        (
+            lambda: plan_for_accuracy(0.1, 1, 1.0, 1.0, 1.0, isotropic_share=ApproachOne(0.0, 1.0)),
+            ValueError,
+            "too little",
+        ),
         (lambda: gradient_descent(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [1.0, 2.0], 0.1), ValueError, "start"),
         (lambda: gradient_descent(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [1.0], -0.1), ValueError, "step"),
         (lambda: exact_minimiser(LinearNoise([[1.0]], [1.0], [[1.0]], 0.0), [[np.nan]]), ValueError, "starts"),
@@ -747,13 +835,15 @@ def test_ask_and_tell_does_not_depend_on_how_a_stage_is_split():
         while not run.finished:
             tickets = list(iter(lambda run=run, at_most=at_most: run.ask(at_most), None))
             for ticket in reversed(tickets):
-                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.count, rng()))
+                run.tell(ticket.number, sample_at(problem, ticket.decision, ticket.samples, rng()))
         finals.append(run.result().decision)
     assert np.array_equal(finals[0], finals[1]) and np.array_equal(finals[0], finals[2])
 
 
 def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
-    run = AskTell(oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng())
+    run = AskTell(
+        oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng()
+    )
     with pytest.raises(ValueError, match="no iteration"):
         run.result()
     first, second = run.ask(), run.ask()
@@ -770,7 +860,20 @@ def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
     with pytest.raises(ValueError, match="at_most"):
         run.ask(0)
     with pytest.raises(ValueError, match="replicates"):
-        AskTell(oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1), 3), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng())
+        AskTell(
+            oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1), 3), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng()
+        )
+
+
+def test_ask_and_tell_refuses_the_same_samples_on_both_sides():
+    run = AskTell(
+        oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 4), 100, rng()
+    )
+    cached = rng().normal(size=(4, 1))
+    first, second = run.ask(), run.ask()
+    run.tell(first.number, cached)
+    with pytest.raises(OracleError, match="same samples on both sides"):
+        run.tell(second.number, cached)
 
 
 # traces

@@ -34,6 +34,7 @@ from whp.algorithms.prompt_perturbation import (
     calibrated_epsilon,
     cape_log_row,
     closeness,
+    coordinate_laplace_radius_survival,
     custext_groups,
     custext_mechanism,
     distance_utility,
@@ -375,6 +376,15 @@ def test_random_neighbour_list_matches_simulation_with_laplace_noise() -> None:
     np.testing.assert_allclose(row.probabilities, simulated, atol=0.005)
     assert row.probabilities.sum() == pytest.approx(1.0, abs=1e-14)
     assert row.probabilities[2] == row.probabilities[3]
+
+
+def test_radius_of_coordinate_noise_has_the_law_of_simulated_noise() -> None:
+    radii = np.linalg.norm(np.random.default_rng(13).laplace(scale=0.3, size=(5000, 384)), axis=1)
+    grid = np.linspace(radii.min(), radii.max(), 20)
+    simulated = (radii >= grid[:, None]).mean(axis=1)
+    np.testing.assert_allclose(coordinate_laplace_radius_survival(0.3, 384)(grid), simulated, atol=0.03)
+    with pytest.raises(ValueError, match="dimension must be at least 1, got 0"):
+        coordinate_laplace_radius_survival(1.0, 0)
 
 
 def test_random_neighbour_list_refuses_a_rising_survival() -> None:
@@ -735,6 +745,11 @@ def test_stop_words_and_punctuation_are_copied() -> None:
 def test_an_empty_prompt_gives_an_empty_result() -> None:
     parameters = CapeParameters(1.0, context="own_token")
     assert perturb_prompt([], small_vocabulary(), parameters, np.random.default_rng(0)).tokens == ()
+
+
+def test_a_string_is_no_prompt() -> None:
+    with pytest.raises(TypeError, match="prompt must be a sequence of tokens, got the string 'fever'"):
+        perturb_prompt("fever", small_vocabulary(), CapeParameters(1.0, context="own_token"), np.random.default_rng(0))
 
 
 def test_unknown_tokens_are_named_before_anything_is_drawn() -> None:

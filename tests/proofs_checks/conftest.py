@@ -1,5 +1,6 @@
 """The small theorems of `tiny_theorems`, known to the registry of every test here."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +18,19 @@ def tiny() -> str:
     path = str(FOLDER / "tiny_theorems.py")
     load_papers().add_module(path)
     return path
+
+
+@pytest.fixture
+def whp(tmp_path):
+    """Run the command line in a process of its own, in a folder of its own."""
+    paths = [str(Path(p).resolve()) for p in sys.path]
+    program = f"import sys; sys.path[:0] = {paths!r}; from whp.proofs_checks.cli import main; main(sys.argv[1:])"
+
+    def call(*arguments):
+        command = [sys.executable, "-c", program, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    return call
 
 
 @pytest.fixture

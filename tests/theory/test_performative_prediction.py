@@ -195,7 +195,11 @@ def test_complexities_cross_where_the_loss_is_the_cube_root_of_the_dimension(d):
     root = round(d ** (1 / 3))
     assert GUIDED_COMPLEXITY(d=d, epsilon=0.5) == PREVIOUS_BOUNDED_COMPLEXITY(d=d, epsilon=0.5, G=root)
     assert GUIDED_COMPLEXITY(d=d, epsilon=0.5) < PREVIOUS_BOUNDED_COMPLEXITY(d=d, epsilon=0.5, G=root + 1)
-    assert CONSTANT_STEP_COMPLEXITY(d=d, epsilon=0.5) < GUIDED_COMPLEXITY(d=d, epsilon=0.5) < TWO_POINT_COMPLEXITY(d=d, epsilon=0.5)
+    assert (
+        CONSTANT_STEP_COMPLEXITY(d=d, epsilon=0.5)
+        < GUIDED_COMPLEXITY(d=d, epsilon=0.5)
+        < TWO_POINT_COMPLEXITY(d=d, epsilon=0.5)
+    )
 
 
 @pytest.mark.parametrize("bad", [{"mu": 0.0}, {"batch": 0}, {"batch": 1.5}, {"sigma2": -1.0}, {"q": float("nan")}])
@@ -285,7 +289,9 @@ def test_gradients_of_all_families_agree_with_differences(seed):
 
 def test_strategic_gradient_away_from_jumps():
     rng = np.random.default_rng(0)
-    problem = StrategicClassification(np.column_stack([rng.normal(size=(40, 3)), np.ones(40)]), rng.choice([-1.0, 1.0], 40))
+    problem = StrategicClassification(
+        np.column_stack([rng.normal(size=(40, 3)), np.ones(40)]), rng.choice([-1.0, 1.0], 40)
+    )
     x = np.array([0.5, -0.2, 0.8, 0.1])
     assert problem.gradient(x) == pytest.approx(numerical_gradient(problem.objective, x, 1e-7), abs=1e-5)
 
@@ -308,9 +314,9 @@ def test_loss_variances_agree_with_samples():
     assert shop3.loss_variance(x) == pytest.approx(shop3.loss(x, xi).var(), rel=0.02)
     assert float(shop3.objective(x)) == pytest.approx(shop3.loss(x, xi).mean(), abs=0.01)
     problem = worked()
-    assert float(LocationQuadratic(problem.sensitivity, problem.offset, 0.5).loss_variance(np.ones(2))) == pytest.approx(
-        0.25 * 2.8125 + 0.0625
-    )
+    assert float(
+        LocationQuadratic(problem.sensitivity, problem.offset, 0.5).loss_variance(np.ones(2))
+    ) == pytest.approx(0.25 * 2.8125 + 0.0625)
 
 
 def test_pricing_is_finite_at_extreme_prices():

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import traceback
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -33,6 +34,10 @@ class Registry:
     """
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything; the next question fills the registry again."""
         self._papers: dict[str, Paper] = {}
         self._theorems: dict[str, Theorem] = {}
         self._sources: dict[str, str] = {}
@@ -47,7 +52,7 @@ class Registry:
 
     @property
     def broken(self) -> dict[str, str]:
-        """Why each installed package that could not be read was left out, by entry point."""
+        """Why each installed package that could not be read was left out, by module."""
         self._load()
         return dict(self._broken)
 
@@ -108,6 +113,12 @@ class Registry:
         loaded = load_module(module) if isinstance(module, str) else module
         return self._state(loaded, loaded.__name__)
 
+    def leave_out(self, slug: str, reason: str) -> None:
+        """Drop a paper of an outside source that turned out broken, and note why."""
+        self._broken[self._sources.pop(slug)] = reason
+        del self._papers[slug]
+        self._theorems = {id: t for id, t in self._theorems.items() if t.paper.slug != slug}
+
     def _load(self) -> None:
         if self._loaded:
             return
@@ -120,7 +131,7 @@ class Registry:
             try:
                 self._state(entry.load(), entry.value)
             except Exception as error:
-                self._broken[entry.name] = f"{type(error).__name__}: {error}"
+                self._broken[entry.value] = f"{type(error).__name__}: {error}"
 
     def _load_paper(self, slug: str) -> None:
         name = f"whp.theory.{slug}"
@@ -143,6 +154,9 @@ class Registry:
                 raise ValueError(f"{source} states {t.id}, which belongs to another paper than {paper.slug!r}")
         if len({t.id for t in chosen}) != len(chosen):
             raise ValueError(f"{source} states an id twice")
+        taken = self._sources.get(paper.slug, source)
+        if taken != source:
+            raise ValueError(f"{source} states theorems of the paper {paper.slug!r}, which {taken} already states")
         self._papers[paper.slug] = paper
         self._sources[paper.slug] = source
         self._theorems.update((t.id, t) for t in chosen)
@@ -163,26 +177,34 @@ def load_module(name: str) -> ModuleType:
     Raises
     ------
     ValueError
-        If the file does not exist or cannot be imported.
+        If the file does not exist, or importing it fails: the message says where.
     """
     if not name.endswith(".py"):
         return _imported(name, name)
     path = Path(name).resolve()
     if not path.is_file():
         raise ValueError(f"no file {name!r}")
-    if str(path.parent) not in sys.path:  # so that worker processes and replay find it under the same name
-        sys.path.insert(0, str(path.parent))
-    existing = sys.modules.get(path.stem)
-    if existing is not None and Path(getattr(existing, "__file__", "") or "").resolve() != path:
-        raise ValueError(f"{name!r} would be imported as {path.stem!r}, which is another module; rename the file")
-    return _imported(path.stem, name)
+    module = sys.modules.get(path.stem)
+    if module is None:
+        if str(path.parent) not in sys.path:  # so that worker processes and replay find it under the same name
+            sys.path.append(str(path.parent))  # last: nothing in the folder takes the place of another module
+        importlib.invalidate_caches()
+        module = _imported(path.stem, name)
+    if Path(getattr(module, "__file__", None) or "").resolve() != path:
+        raise ValueError(f"{name!r} is imported as {path.stem!r}, which is another module; rename the file")
+    return module
 
 
-def _imported(module: str, given: str) -> ModuleType:
+def _imported(module: str, name: str) -> ModuleType:
+    """Import a module; whatever goes wrong is told in one sentence, with the line of the user's file."""
     try:
         return importlib.import_module(module)
     except Exception as error:
-        raise ValueError(f"cannot import the module {given!r}: {type(error).__name__}: {error}") from error
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        at = (error.filename, error.lineno) if isinstance(error, SyntaxError) else (last.filename, last.lineno)
+        where = "" if str(at[0]).startswith("<") else f" ({Path(str(at[0])).name}, line {at[1]})"
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ValueError(f"cannot import {name!r}: {type(error).__name__}: {reason}{where}") from error
 
 
 _REGISTRY = Registry()

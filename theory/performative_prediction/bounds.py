@@ -1,6 +1,7 @@
 """The bounds of this paper and of its predecessor, one formula each.
 
-Every formula takes a mathematics namespace ``m`` first, so that the same line is read in floats, in balls and in symbols.
+Every formula takes a mathematics namespace ``m`` first, so that the same line is read in floats, in balls and in
+symbols.
 """
 
 from typing import Any
@@ -35,7 +36,9 @@ _EXPLORED = Symbol("q", Domain.reals(0), "grad'Sigma grad at the decision", "inc
 _GRADIENT2 = Symbol("gradient2", Domain.reals(0), "squared length of the gradient", "increasing", r"\|\nabla F\|^2")
 _MU2 = Symbol("mu2", Domain.reals(0), "mean of mu_k^2", "increasing", r"\overline{\mu^2}")
 _NOISE = Symbol("noise", Domain.reals(0), "mean of 1 / (mu_k^2 m_k)", "increasing", r"\overline{1/(\mu^2 m)}")
-_ACCURACY = Symbol("epsilon", Domain.reals(0, open="low"), "wanted root mean square gradient", "decreasing", r"\varepsilon")
+_ACCURACY = Symbol(
+    "epsilon", Domain.reals(0, open="low"), "wanted root mean square gradient", "decreasing", r"\varepsilon"
+)
 
 
 def _guided_second_moment(m: Any, q: Any, mu: Any, H: Any, sigma2: Any, batch: Any) -> Any:
@@ -133,7 +136,13 @@ EXPLORED_GRADIENT_SHARP = Bound(
         _STEPS,
         _SMOOTHNESS,
         _VARIANCE,
-        Symbol("lambda_mu2", Domain.reals(0), "mean of lambda_max(Sigma_k) mu_k^2", "increasing", r"\overline{\lambda\mu^2}"),
+        Symbol(
+            "lambda_mu2",
+            Domain.reals(0),
+            "mean of lambda_max(Sigma_k) mu_k^2",
+            "increasing",
+            r"\overline{\lambda\mu^2}",
+        ),
         _MU2,
         _NOISE,
     ),
@@ -157,7 +166,9 @@ STATIONARITY = Bound(
 )
 """``E |grad F(x_hat)|^2`` for an output drawn with probability proportional to the isotropic share."""
 
-GUIDED_COMPLEXITY = Bound("d^4 / epsilon^6", lambda m, d, epsilon: d**4 / epsilon**6, (_DIMENSION, _ACCURACY), "samples")
+GUIDED_COMPLEXITY = Bound(
+    "d^4 / epsilon^6", lambda m, d, epsilon: d**4 / epsilon**6, (_DIMENSION, _ACCURACY), "samples"
+)
 """Order of the guided methods' complexity, inferred from the abstract's comparison."""
 
 PREVIOUS_BOUNDED_COMPLEXITY = Bound(

@@ -1,6 +1,6 @@
 """What the statements of this paper are about: an estimate at a decision, a run, a pair of points."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from .discrete_families import JointQuadratic, LipschitzLocation
 from .gaussian_families import LinearNoise
 from .schedule import GuidedSchedule
-from .validation import finite_array, finite_number, positive_integer
+from .validation import Stored, finite_array, finite_number, positive_integer
 
-__all__ = ["CurvatureCase", "CubicCase", "EstimateCase", "MomentCase", "PairCase", "RunCase"]
+__all__ = ["CubicCase", "CurvatureCase", "EstimateCase", "MomentCase", "PairCase", "RunCase"]
 
 Array = NDArray[np.float64]
 
@@ -50,12 +50,12 @@ class EstimateCase:
     """
 
     problem: Any
-    x: Array
-    guide: Array
+    x: Stored
+    guide: Stored
     alpha: float
     radius: float
     batch: int
-    contrast: Array | None = None
+    contrast: Stored = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Check shapes and ranges."""
@@ -64,7 +64,7 @@ class EstimateCase:
         norm = float(np.linalg.norm(guide))
         if norm != 0.0 and abs(norm - 1.0) > 1e-9:
             raise ValueError(f"guide must be a unit vector or zero, got norm {norm:g}")
-        contrast = np.eye(d)[0] if self.contrast is None else self.contrast
+        contrast = np.eye(d)[0] if np.size(self.contrast) == 0 else self.contrast
         object.__setattr__(self, "x", finite_array("x", self.x, 1, (d,)))
         object.__setattr__(self, "guide", guide)
         object.__setattr__(self, "contrast", finite_array("contrast", contrast, 1, (d,)))
@@ -107,7 +107,9 @@ class MomentCase:
     def __post_init__(self) -> None:
         """Check the ranges exactly."""
         if len(self.gradient) != len(self.guide) or not self.gradient:
-            raise ValueError(f"gradient and guide must have one positive length, got {len(self.gradient)} and {len(self.guide)}")
+            raise ValueError(
+                f"gradient and guide must have one positive length, got {len(self.gradient)} and {len(self.guide)}"
+            )
         if sum(g * g for g in self.guide) != 1:
             raise ValueError(f"guide must have norm exactly one, got squared norm {sum(g * g for g in self.guide)}")
         if not 0 <= self.alpha <= 1:
@@ -143,7 +145,7 @@ class RunCase:
     """
 
     problem: LinearNoise
-    start: Array
+    start: Stored
     schedule: GuidedSchedule
 
     def __post_init__(self) -> None:
@@ -186,8 +188,8 @@ class PairCase:
     """
 
     problem: LipschitzLocation
-    first: Array
-    second: Array
+    first: Stored
+    second: Stored
 
     def __post_init__(self) -> None:
         """Check the shapes."""
@@ -214,7 +216,7 @@ class CurvatureCase:
     """
 
     problem: JointQuadratic
-    direction: Array
+    direction: Stored
 
     def __post_init__(self) -> None:
         """Check the shape."""

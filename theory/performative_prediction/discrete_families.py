@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .validation import finite_array, finite_number
+from .validation import Stored, finite_array, finite_number
 
 __all__ = ["DiscreteSoftmax", "JointQuadratic", "LipschitzLocation"]
 
@@ -44,10 +44,10 @@ class DiscreteSoftmax:
     (0.5, array([-0.5]))
     """
 
-    logit_matrix: Array
-    logit_offset: Array
-    values: Array
-    slopes: Array | None = None
+    logit_matrix: Stored
+    logit_offset: Stored
+    values: Stored
+    slopes: Stored = None
     curvature: float = 0.0
 
     def __post_init__(self) -> None:
@@ -99,7 +99,9 @@ class DiscreteSoftmax:
 
     def known_gradient(self, x: Array) -> Array:
         """Mean of the known-function gradient; shapes ``(..., d) -> (..., d)``."""
-        return np.asarray(self.probabilities(x) @ np.asarray(self.slopes) + self.curvature * np.asarray(x, dtype=np.float64))
+        return np.asarray(
+            self.probabilities(x) @ np.asarray(self.slopes) + self.curvature * np.asarray(x, dtype=np.float64)
+        )
 
     def gradient(self, x: Array) -> Array:
         """Gradient of ``F``: known part plus ``A'(diag(p) - pp') f``; shapes ``(..., d) -> (..., d)``."""
@@ -148,13 +150,13 @@ class LipschitzLocation:
     20.0
     """
 
-    atoms: Array
-    weights: Array
-    sensitivity: Array
+    atoms: Stored
+    weights: Stored
+    sensitivity: Stored
     decision_constant: float
     sample_constant: float
-    decision_anchor: Array
-    sample_anchor: Array
+    decision_anchor: Stored
+    sample_anchor: Stored
 
     def __post_init__(self) -> None:
         """Check shapes and freeze the arrays."""
@@ -168,7 +170,9 @@ class LipschitzLocation:
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "decision_anchor", finite_array("decision_anchor", self.decision_anchor, 1, (d,)))
-        object.__setattr__(self, "sample_anchor", finite_array("sample_anchor", self.sample_anchor, 1, (atoms.shape[1],)))
+        object.__setattr__(
+            self, "sample_anchor", finite_array("sample_anchor", self.sample_anchor, 1, (atoms.shape[1],))
+        )
         for name in ("decision_constant", "sample_constant"):
             object.__setattr__(self, name, finite_number(name, getattr(self, name), at_least=0.0))
 
@@ -216,8 +220,8 @@ class JointQuadratic:
     (1.0, array([[2.]]))
     """
 
-    hessian: Array
-    sensitivity: Array
+    hessian: Stored
+    sensitivity: Stored
 
     def __post_init__(self) -> None:
         """Check shapes and freeze the arrays."""

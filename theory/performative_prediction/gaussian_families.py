@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .validation import finite_array, finite_number
+from .validation import Stored, finite_array, finite_number
 
 __all__ = ["LinearNoise", "LocationQuadratic"]
 
@@ -42,10 +42,10 @@ class LocationQuadratic:
     (array([-2.,  1.]), array([1., 2.]))
     """
 
-    sensitivity: Array
-    offset: Array
+    sensitivity: Stored
+    offset: Stored
     noise: float
-    linear: Array = field(default_factory=lambda: np.zeros(0))
+    linear: Stored = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         """Check shapes and freeze the arrays."""
@@ -64,7 +64,7 @@ class LocationQuadratic:
 
     def law_mean(self, x: Array) -> Array:
         """Mean ``A x + b`` of the law at ``x``; shapes ``(..., d) -> (..., d)``."""
-        return np.asarray(x, dtype=np.float64) @ self.sensitivity.T + self.offset
+        return np.asarray(np.asarray(x, dtype=np.float64) @ self.sensitivity.T + self.offset)
 
     def loss(self, x: Array, xi: Array) -> Array:
         """Loss ``f(x, xi)``; shapes ``(..., d), (..., n, d) -> (..., n)``."""
@@ -75,7 +75,7 @@ class LocationQuadratic:
 
     def loss_gradient(self, x: Array, xi: Array) -> Array:
         """Partial gradient of ``f`` in ``x``; shapes ``(..., d), (..., n, d) -> (..., n, d)``."""
-        return (np.asarray(x, dtype=np.float64) + self.linear)[..., None, :] - xi
+        return np.asarray((np.asarray(x, dtype=np.float64) + self.linear)[..., None, :] - xi)
 
     def residual(self, x: Array) -> Array:
         """Residual ``r = (I - A) x - b``; shapes ``(..., d) -> (..., d)``."""
@@ -91,11 +91,11 @@ class LocationQuadratic:
 
     def gradient(self, x: Array) -> Array:
         """Gradient of ``F``: ``(I - A)'r + c``; shapes ``(..., d) -> (..., d)``."""
-        return self.residual(x) @ (np.eye(self.dimension) - self.sensitivity) + self.linear
+        return np.asarray(self.residual(x) @ (np.eye(self.dimension) - self.sensitivity) + self.linear)
 
     def known_gradient(self, x: Array) -> Array:
         """Mean ``r + c`` of the known-function gradient; shapes ``(..., d) -> (..., d)``."""
-        return self.residual(x) + self.linear
+        return np.asarray(self.residual(x) + self.linear)
 
     def loss_variance(self, x: Array) -> Array:
         """Variance of ``f(x, xi)`` under the law at ``x``: ``s^2 |r|^2 + d s^4 / 2``; unbounded in ``x``."""
@@ -133,7 +133,9 @@ class LocationQuadratic:
             If there is none (``I - A`` singular and ``b - c`` outside its range).
         """
         m = np.eye(self.dimension) - self.sensitivity
-        return _consistent_solution(m, self.offset - self.linear, "no performatively stable point: I - sensitivity is singular")
+        return _consistent_solution(
+            m, self.offset - self.linear, "no performatively stable point: I - sensitivity is singular"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +168,9 @@ class LinearNoise:
     (7.5, array([4.]), 4.0)
     """
 
-    curvature: Array
-    weights: Array
-    sensitivity: Array
+    curvature: Stored
+    weights: Stored
+    sensitivity: Stored
     noise: float
 
     def __post_init__(self) -> None:
@@ -214,7 +216,7 @@ class LinearNoise:
 
     def gradient(self, x: Array) -> Array:
         """Gradient ``P x + A'w`` of ``F``; shapes ``(..., d) -> (..., d)``."""
-        return self.known_gradient(x) + self.sensitivity.T @ self.weights
+        return np.asarray(self.known_gradient(x) + self.sensitivity.T @ self.weights)
 
     def known_gradient(self, x: Array) -> Array:
         """Mean ``P x`` of the known-function gradient; shapes ``(..., d) -> (..., d)``."""
@@ -266,7 +268,7 @@ class LinearNoise:
 
 def _consistent_solution(matrix: Array, right: Array, message: str) -> Array:
     """Least-norm solution of a square system, or ``ValueError`` when it has none."""
-    solution: Array = np.linalg.lstsq(matrix, right, rcond=None)[0]
+    solution: Array = np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)
     scale = float(np.linalg.norm(matrix, 2) * np.linalg.norm(solution) + np.linalg.norm(right))
     if float(np.linalg.norm(matrix @ solution - right)) > 1e-9 * max(scale, 1e-300):
         raise ValueError(message)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .validation import finite_array, finite_number, positive_integer
+from .validation import Stored, finite_array, finite_number, positive_integer
 
 __all__ = ["MultiproductPricing"]
 
@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 class MultiproductPricing:
     """Negative profit of selling ``n`` products to ``m`` buyers, each of whom buys one product or none.
 
-    A buyer picks product ``i`` with probability ``p_i(x) = e^{g_i (theta_i - x_i)} / (a_0 + sum_j e^{g_j (theta_j - x_j)})``
-    where ``g_i = 2 pi / (sqrt(6) theta_i)``. With ``xi_i`` units sold, ``f(x, xi) = -sum x_i xi_i + sum c_i(xi_i)``;
-    the cost ``c_i`` is piecewise linear with slope ``2 w_i`` up to ``l``, ``w_i`` up to ``u`` and ``3 w_i`` beyond.
-    The law of ``xi`` is multinomial with binomial marginals, so ``F``, its gradient and the variance of ``f`` are
-    finite sums, computed here without Monte Carlo.
+    A buyer picks product ``i`` with probability ``p_i(x) = e^{g_i (theta_i - x_i)} / (a_0 + sum_j e^{g_j (theta_j -
+    x_j)})`` where ``g_i = 2 pi / (sqrt(6) theta_i)``. With ``xi_i`` units sold, ``f(x, xi) = -sum x_i xi_i + sum
+    c_i(xi_i)``; the cost ``c_i`` is piecewise linear with slope ``2 w_i`` up to ``l``, ``w_i`` up to ``u`` and ``3
+    w_i`` beyond. The law of ``xi`` is multinomial with binomial marginals, so ``F``, its gradient and the variance of
+    ``f`` are finite sums, computed here without Monte Carlo.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class MultiproductPricing:
     array([0.4545, 0.4545])
     """
 
-    reference_prices: Array
-    unit_costs: Array
+    reference_prices: Stored
+    unit_costs: Stored
     buyers: int = 40
     outside_weight: float = 0.0
     low_volume: float = -1.0
@@ -140,7 +140,9 @@ class MultiproductPricing:
         p = np.exp(log_p)
         units = np.arange(self.buyers + 1, dtype=np.float64)
         costs = self.cost(np.broadcast_to(units[:, None], (units.size, self.dimension)))
-        marginal_cost = np.einsum("...ny,yn->...n", _binomial_mass(self.buyers - 1, log_p, log_q), np.diff(costs, axis=0))
+        marginal_cost = np.einsum(
+            "...ny,yn->...n", _binomial_mass(self.buyers - 1, log_p, log_q), np.diff(costs, axis=0)
+        )
         pull = self.buyers * (marginal_cost - x)  # derivative of F in each p_i
         drift = -self.price_sensitivity * p * (pull - (p * pull).sum(axis=-1, keepdims=True))
         return np.asarray(-self.buyers * p + drift)
@@ -167,7 +169,7 @@ class MultiproductPricing:
         return variance
 
     def loss_bound(self, lower: float, upper: float) -> float:
-        """Bound ``G`` on ``|f|`` for prices in ``[lower, upper]^n``: revenue at most ``m max|x|``, cost at most ``3 m max w``."""
+        """Bound ``G`` on ``|f|`` for prices in ``[lower, upper]``: revenue up to ``m max|x|``, cost ``3 m max w``."""
         lowest = finite_number("lower", lower)
         highest = finite_number("upper", upper, at_least=lowest)
         return self.buyers * (max(abs(lowest), abs(highest)) + 3.0 * float(self.unit_costs.max()))
@@ -193,6 +195,8 @@ def _trinomial_mass(trials: int, p: float, q: float) -> Array:
     left = np.where(allowed, left, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_mass = log_factorial[trials] - log_factorial[:, None] - log_factorial[None, :] - log_factorial[left]
-        log_mass = log_mass + np.where(y == 0, 0.0, y * np.log(p))[:, None] + np.where(y == 0, 0.0, y * np.log(q))[None, :]
+        log_mass = (
+            log_mass + np.where(y == 0, 0.0, y * np.log(p))[:, None] + np.where(y == 0, 0.0, y * np.log(q))[None, :]
+        )
         log_mass = log_mass + np.where(left == 0, 0.0, left * np.log(rest))
     return np.where(allowed, np.exp(log_mass), 0.0)

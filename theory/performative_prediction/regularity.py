@@ -37,7 +37,9 @@ def lipschitz_constant(decision_constant: float, sample_constant: float, wassers
     return lx + a * lxi
 
 
-def lipschitz_constant_as_printed(decision_constant: float, sample_constant: float, wasserstein_constant: float) -> float:
+def lipschitz_constant_as_printed(
+    decision_constant: float, sample_constant: float, wasserstein_constant: float
+) -> float:
     """The constant ``L_xi + alpha_W L_x`` printed in the predecessor's full version, with the roles swapped.
 
     Kept so that its refutation can be run; use `lipschitz_constant`.
@@ -85,7 +87,7 @@ def smoothness_from_joint(joint_smoothness: float, wasserstein_constant: float) 
 
 
 def smoothness_from_blocks(block_smoothness: float, wasserstein_constant: float) -> float:
-    """Smoothness ``rho (1 + |A|)^2`` of ``F`` for convex ``f`` whose two diagonal Hessian blocks are bounded by ``rho``.
+    """Smoothness ``rho (1 + |A|)^2`` of ``F`` for convex ``f`` with both diagonal Hessian blocks bounded by ``rho``.
 
     Parameters
     ----------
@@ -103,13 +105,14 @@ def smoothness_from_blocks(block_smoothness: float, wasserstein_constant: float)
     >>> smoothness_from_blocks(1.0, 1.0)
     4.0
     """
-    return finite_number("block_smoothness", block_smoothness, at_least=0.0) * (
-        1.0 + finite_number("wasserstein_constant", wasserstein_constant, at_least=0.0)
-    ) ** 2
+    return (
+        finite_number("block_smoothness", block_smoothness, at_least=0.0)
+        * (1.0 + finite_number("wasserstein_constant", wasserstein_constant, at_least=0.0)) ** 2
+    )
 
 
 def wasserstein_of_location_family(sensitivity: ArrayLike) -> float:
-    """Wasserstein-1 Lipschitz constant ``|A|_op`` of the location family ``xi = nu + A x``, computed rather than assumed.
+    """Wasserstein-1 Lipschitz constant ``|A|_op`` of the location family ``xi = nu + A x``, computed, not assumed.
 
     Parameters
     ----------

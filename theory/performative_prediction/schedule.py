@@ -42,7 +42,7 @@ class GuidedSchedule:
     --------
     >>> schedule = GuidedSchedule(step=1 / 12, radius=0.1, batch=20, iterations=301)
     >>> round(schedule.bound(gap=1.0, smoothness=1.0, variance=0.0), 6)
-    0.191971
+    0.191968
     """
 
     step: float

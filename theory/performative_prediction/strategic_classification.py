@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .validation import finite_array, finite_number
+from .validation import Stored, finite_array, finite_number
 
 __all__ = ["StrategicClassification"]
 
@@ -45,8 +45,8 @@ class StrategicClassification:
            [-3.,  1.]])
     """
 
-    features: Array
-    labels: Array
+    features: Stored
+    labels: Stored
     cost: float = 2.0
     bias_column: int | None = -1
 
@@ -118,7 +118,7 @@ class StrategicClassification:
 
     def gradient(self, x: Array) -> Array:
         """Gradient of ``F`` away from its jumps: movers sit at score zero, so only the others contribute; ``(d,)``."""
-        stay = ~self.moves(x, self.features)
+        stay = np.logical_not(self.moves(x, self.features))
         rows = np.column_stack([self.features, self.labels])
         return np.asarray((self.loss_gradient(x, rows) * stay[:, None]).mean(axis=0))
 

@@ -1,7 +1,7 @@
 """The statements about guided zeroth-order methods, as data.
 
-The paper's own theorem pages were not available: what is known of them comes through its abstract, the authors' released
-scripts and the predecessor (Hikima and Takeda, AAAI 2025). Everything else is marked as derived here.
+The paper's own theorem pages were not available: what is known of them comes through its abstract, the authors'
+released scripts and the predecessor (Hikima and Takeda, AAAI 2025). Everything else is marked as derived here.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,10 @@ PAPER = Paper(
     venue="ICML 2025, PMLR 267:23235-23260",
 )
 
-_PREDECESSOR = "Hikima and Takeda, Zeroth-order methods for nonconvex stochastic problems with decision-dependent distributions, AAAI 2025, full version"
+_PREDECESSOR = (
+    "Hikima and Takeda, Zeroth-order methods for nonconvex stochastic problems with decision-dependent distributions, "
+    "AAAI 2025, full version"
+)
 
 
 def _assume(name: str, statement: str, holds: Callable[[Any], bool]) -> Assumption:
@@ -30,7 +33,9 @@ def _assume(name: str, statement: str, holds: Callable[[Any], bool]) -> Assumpti
 
 
 CONSTANT_VARIANCE = _assume(
-    "A1", "the variance of f(x, xi) under D(x) is at most sigma^2 for every x", lambda case: hasattr(case.problem, "variance_bound")
+    "A1",
+    "the variance of f(x, xi) under D(x) is at most sigma^2 for every x",
+    lambda case: hasattr(case.problem, "variance_bound"),
 )
 SMOOTH = _assume("A4", "F is H-smooth", lambda case: hasattr(case.problem, "smoothness"))
 SMALL_STEP = _assume(
@@ -44,13 +49,20 @@ BOUNDED_BELOW = _assume(
 EXPLORES = _assume("share", "some alpha_k is positive", lambda case: bool(case.schedule.shares.max() > 0.0))
 UNIT_GUIDE = _assume("guide", "the guide is a unit vector", lambda case: bool(np.any(case.guide)))
 ISOTROPIC = _assume("alpha = 1", "directions are isotropic", lambda case: case.alpha == 1.0)
-QUADRATIC = _assume("quadratic", "the loss is quadratic in the decision", lambda case: hasattr(case.problem, "stationary_point"))
+QUADRATIC = _assume(
+    "quadratic", "the loss is quadratic in the decision", lambda case: hasattr(case.problem, "stationary_point")
+)
 SKEW = _assume(
     "skew",
     "f = |x - xi|^2 / 2 with xi ~ N(A x, s^2 I) and I - A skew-symmetric",
-    lambda case: not np.any(case.problem.offset)
-    and not np.any(case.problem.linear)
-    and np.array_equal(np.eye(case.problem.dimension) - case.problem.sensitivity, case.problem.sensitivity.T - np.eye(case.problem.dimension)),
+    lambda case: (
+        not np.any(case.problem.offset)
+        and not np.any(case.problem.linear)
+        and np.array_equal(
+            np.eye(case.problem.dimension) - case.problem.sensitivity,
+            case.problem.sensitivity.T - np.eye(case.problem.dimension),
+        )
+    ),
 )
 STATIC = _assume("A = 0", "the law does not depend on the decision", lambda case: not np.any(case.problem.sensitivity))
 CONVEX = _assume("convex", "f is convex in (x, xi)", lambda case: case.problem.convex)
@@ -75,7 +87,7 @@ def _theorem(
         provenance=provenance,
         assumptions=assumptions,
         expected=expected,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
@@ -111,12 +123,14 @@ _MEANS = (
         "guide does not matter.",
         Claim("E g", "=", "Sigma grad F_{mu,Sigma}(x)"),
         "derived",
-        not_claimed="that the guide approximates grad F: a guide orthogonal to it adds nothing and takes 1 - alpha of the exploration",
+        not_claimed="that the guide approximates grad F: a guide orthogonal to it adds nothing and takes 1 - alpha of "
+        "the exploration",
     ),
     _theorem(
         "same_sample_mean",
         "what common random numbers estimate",
-        "If both sides are evaluated on one sample drawn at x, the two-point estimate has mean Sigma E grad_x f for losses "
+        "If both sides are evaluated on one sample drawn at x, the two-point estimate has mean Sigma E grad_x f for "
+        "losses "
         "quadratic in x; it vanishes at the performatively stable point instead of at a stationary point of F.",
         Claim("E g", "=", "Sigma E_{D(x)} grad_x f(x, xi)"),
         "derived",
@@ -126,7 +140,8 @@ _MEANS = (
         "zero_share_trap",
         "a guide alone can stall for ever",
         "f = |x - xi|^2 / 2, xi ~ N(A x, s^2 I) with I - A skew: the exact guide r = (I - A) x is orthogonal to "
-        "grad F = (I - A)'r for every x, so with alpha = 0 the estimate has mean zero although grad F is not zero; with "
+        "grad F = (I - A)'r for every x, so with alpha = 0 the estimate has mean zero although grad F is not zero; "
+        "with "
         "alpha > 0 its mean is (alpha/d) grad F.",
         Claim("r'grad F(x)", "=", "0"),
         "derived",
@@ -146,7 +161,8 @@ _MEANS = (
     _theorem(
         "no_performativity",
         "without feedback the guide is the gradient",
-        "If the law does not depend on the decision (A = 0), the mean known-function gradient is grad F, so the exact guide is "
+        "If the law does not depend on the decision (A = 0), the mean known-function gradient is grad F, so the exact "
+        "guide is "
         "grad F / |grad F|.",
         Claim("E grad_x f", "=", "grad F"),
         "derived",
@@ -158,7 +174,8 @@ _SECOND_MOMENTS = (
     _theorem(
         "second_moment_split",
         "second moment, exactly",
-        "E|g|^2 = E[((F(x+mu u) - F(x-mu u))/(2 mu))^2 |u|^2] + E[(s_+^2 + s_-^2)|u|^2] / (4 mu^2 m), where s_+^2, s_-^2 are "
+        "E|g|^2 = E[((F(x+mu u) - F(x-mu u))/(2 mu))^2 |u|^2] + E[(s_+^2 + s_-^2)|u|^2] / (4 mu^2 m), where s_+^2, "
+        "s_-^2 are "
         "the variances of f on the two sides; the noise part is at most sigma^2 / (2 mu^2 m).",
         Claim("E|g|^2", "=", "signal part + noise part"),
         "derived",
@@ -174,7 +191,8 @@ _SECOND_MOMENTS = (
     _theorem(
         "isotropic_second_moment",
         "second moment for isotropic directions",
-        "Under A1 and A4 with alpha = 1, E|g|^2 <= 2 (1 + 2/d)|grad F|^2 / d + (mu^2 H^2/2)(1 + 6/d + 8/d^2) + sigma^2/(2 mu^2 m).",
+        "Under A1 and A4 with alpha = 1, E|g|^2 <= 2 (1 + 2/d)|grad F|^2 / d + (mu^2 H^2/2)(1 + 6/d + 8/d^2) + "
+        "sigma^2/(2 mu^2 m).",
         Claim("E|g|^2", "<=", bounds.ISOTROPIC_SECOND_MOMENT),
         "derived",
         (CONSTANT_VARIANCE, SMOOTH, ISOTROPIC),
@@ -182,7 +200,8 @@ _SECOND_MOMENTS = (
     _theorem(
         "gaussian_second_moment",
         "second moment of the predecessor's two-point estimator",
-        "Under A1 and A4, for u ~ N(0, I): E|g|^2 <= (3/2) mu^2 H^2 (d+6)^3 + 6 (d+4)|grad F|^2 + 3 sigma^2 d / (2 mu^2 m).",
+        "Under A1 and A4, for u ~ N(0, I): E|g|^2 <= (3/2) mu^2 H^2 (d+6)^3 + 6 (d+4)|grad F|^2 + 3 sigma^2 d / (2 "
+        "mu^2 m).",
         Claim("E|g|^2", "<=", bounds.GAUSSIAN_SECOND_MOMENT),
         "prior",
         (CONSTANT_VARIANCE, SMOOTH),
@@ -203,7 +222,8 @@ _SECOND_MOMENTS = (
     _theorem(
         "constant_shift",
         "adding a constant to the loss",
-        "Adding a constant to f does not change two-point estimates; it adds ((F + c)^2 - F^2) d / mu^2 to the second moment "
+        "Adding a constant to f does not change two-point estimates; it adds ((F + c)^2 - F^2) d / mu^2 to the second "
+        "moment "
         "of the uncontrolled one-point estimate of a constant objective F, u ~ N(0, I).",
         Claim("E|g_{f+c}|^2 - E|g_f|^2", "=", "((F + c)^2 - F^2) d / mu^2"),
         "derived",
@@ -214,8 +234,10 @@ _CONVERGENCE = (
     _theorem(
         "convergence",
         "what a guided run explores",
-        "Under A1 and A4 with a constant step beta <= 1/(12 H), q_k = grad F(x_k)'Sigma_k grad F(x_k): (1/(T+1)) sum E q_k <= "
-        "4 (F(x_0) - inf F)/(beta (T+1)) + 3.25 H^2 mean mu_k^2 + H beta sigma^2 mean 1/(mu_k^2 m_k). A2 and A3 are not needed.",
+        "Under A1 and A4 with a constant step beta <= 1/(12 H), q_k = grad F(x_k)'Sigma_k grad F(x_k): (1/(T+1)) sum "
+        "E q_k <= "
+        "4 (F(x_0) - inf F)/(beta (T+1)) + 3.25 H^2 mean mu_k^2 + H beta sigma^2 mean 1/(mu_k^2 m_k). A2 and A3 are "
+        "not needed.",
         Claim("mean E q_k", "<=", bounds.EXPLORED_GRADIENT),
         "derived",
         (CONSTANT_VARIANCE, SMOOTH, SMALL_STEP, BOUNDED_BELOW),
@@ -224,7 +246,8 @@ _CONVERGENCE = (
     _theorem(
         "convergence_sharp",
         "the same, keeping the largest eigenvalue",
-        "As `convergence`, with mean(2 lambda_max(Sigma_k) H^2 mu_k^2 + 15 H^3 beta mu_k^2) in place of 3.25 H^2 mean mu_k^2.",
+        "As `convergence`, with mean(2 lambda_max(Sigma_k) H^2 mu_k^2 + 15 H^3 beta mu_k^2) in place of 3.25 H^2 mean "
+        "mu_k^2.",
         Claim("mean E q_k", "<=", bounds.EXPLORED_GRADIENT_SHARP),
         "derived",
         (CONSTANT_VARIANCE, SMOOTH, SMALL_STEP, BOUNDED_BELOW),
@@ -249,14 +272,17 @@ _COMPLEXITY = (
         Claim("samples", "~", bounds.GUIDED_COMPLEXITY),
         "reported",
         expected="consistent",
-        reading="the abstract says that the bound beats the best earlier one when the largest objective value dominates d^(1/3); with "
-        "the earlier O(G^6 d^2 / epsilon^6) this means O(d^4 / epsilon^6), which is inferred and was not read; measured on the samples "
+        reading="the abstract says that the bound beats the best earlier one when the largest objective value "
+        "dominates d^(1/3); with "
+        "the earlier O(G^6 d^2 / epsilon^6) this means O(d^4 / epsilon^6), which is inferred and was not read; "
+        "measured on the samples "
         "that the explicit bound of `stationarity` asks for",
     ),
     _theorem(
         "constant_step_complexity",
         "complexity with step 1/(12 H)",
-        "With beta = Theta(1/H), mu = Theta(epsilon d^(-1/2)) and m = Theta(d^2 / epsilon^4), `stationarity` gives O(d^3 / epsilon^6).",
+        "With beta = Theta(1/H), mu = Theta(epsilon d^(-1/2)) and m = Theta(d^2 / epsilon^4), `stationarity` gives "
+        "O(d^3 / epsilon^6).",
         Claim("samples", "~", bounds.CONSTANT_STEP_COMPLEXITY),
         "derived",
         expected="consistent",
@@ -264,7 +290,8 @@ _COMPLEXITY = (
     _theorem(
         "small_step_complexity",
         "complexity with step 1/(12 d H)",
-        "With beta = Theta(1/(d H)), mu = Theta(epsilon), m = Theta(1 / epsilon^4) and 1 - alpha_k decaying geometrically, "
+        "With beta = Theta(1/(d H)), mu = Theta(epsilon), m = Theta(1 / epsilon^4) and 1 - alpha_k decaying "
+        "geometrically, "
         "`convergence_sharp` gives O(d^2 / epsilon^6).",
         Claim("samples", "~", bounds.SMALL_STEP_COMPLEXITY),
         "derived",
@@ -273,7 +300,8 @@ _COMPLEXITY = (
     _theorem(
         "measured_rate",
         "squared gradient against samples",
-        "On the schedules of `small_step_complexity` the squared gradient falls like N^(-1/3) in the number N of samples.",
+        "On the schedules of `small_step_complexity` the squared gradient falls like N^(-1/3) in the number N of "
+        "samples.",
         Claim("1 / E|grad F|^2", "~", "N^(1/3)"),
         "derived",
         expected="consistent",
@@ -295,7 +323,8 @@ _COMPLEXITY = (
         Claim("d^4 < G^6 d^2", "=", "G > d^(1/3)"),
         "reported",
         expected="proved",
-        reading="the abstract's condition that the largest objective value dominates d^(1/3), with both orders taken with constant 1",
+        reading="the abstract's condition that the largest objective value dominates d^(1/3), with both orders taken "
+        "with constant 1",
     ),
 )
 
@@ -327,7 +356,8 @@ _REGULARITY = (
     _theorem(
         "smoothness_blocks",
         "smoothness of F from the two blocks",
-        "xi = nu + A x, f convex in (x, xi), both diagonal blocks of its Hessian bounded by rho: F is rho (1 + |A|)^2-smooth.",
+        "xi = nu + A x, f convex in (x, xi), both diagonal blocks of its Hessian bounded by rho: F is rho (1 + "
+        "|A|)^2-smooth.",
         Claim("|Hessian F|", "<=", "rho (1 + |A|)^2"),
         "derived",
         (CONVEX,),
@@ -338,7 +368,8 @@ _HISTORY = (
     _theorem(
         "history_control_as_printed",
         "error of the history-weighted control, as printed",
-        "(F(x) - c)^2 <= 2 sum a_i^2 (L_xi^2 alpha_W^2 r_i^2 + sigma^2/m_i) for c = sum a_i mean_j f(x, xi_ij), sum a_i = 1.",
+        "(F(x) - c)^2 <= 2 sum a_i^2 (L_xi^2 alpha_W^2 r_i^2 + sigma^2/m_i) for c = sum a_i mean_j f(x, xi_ij), sum "
+        "a_i = 1.",
         Claim("E(F - c)^2", "<=", "2 sum a_i^2 (b_i^2 + V_i)"),
         "reported",
         expected="refuted",
@@ -367,7 +398,8 @@ _HISTORY = (
     _theorem(
         "water_filling",
         "weights that minimise the repaired error bound",
-        "The minimiser of sum a_i B_i + sum a_i^2 V_i over the simplex is a_i = max(0, (nu - B_i)/(2 V_i)), V > 0, with the level nu that "
+        "The minimiser of sum a_i B_i + sum a_i^2 V_i over the simplex is a_i = max(0, (nu - B_i)/(2 V_i)), V > 0, "
+        "with the level nu that "
         "makes the sum one.",
         Claim("argmin", "=", "max(0, (nu - B_i)/(2 V_i))"),
         "derived",
@@ -378,7 +410,8 @@ _METHODS = (
     _theorem(
         "sample_accounting",
         "samples of an iteration",
-        "An iteration draws n_k + 2 m_k samples with new samples for the guide, 2 m_k with historical ones, 2 m_k two-point, m_k one-point; "
+        "An iteration draws n_k + 2 m_k samples with new samples for the guide, 2 m_k with historical ones, 2 m_k "
+        "two-point, m_k one-point; "
         "the budget is compared after the step.",
         Claim("samples", "=", "n_k + 2 m_k, 2 m_k, 2 m_k, m_k"),
         "reported",
@@ -387,7 +420,8 @@ _METHODS = (
     _theorem(
         "isotropic_reduction",
         "a share of one gives the two-point method",
-        "With alpha = 1, radius mu sqrt(d) and step beta d the guided step under z equals the step of two-point descent with u = z, "
+        "With alpha = 1, radius mu sqrt(d) and step beta d the guided step under z equals the step of two-point "
+        "descent with u = z, "
         "radius mu and step beta.",
         Claim("guided step", "=", "two-point step"),
         "derived",
@@ -395,7 +429,8 @@ _METHODS = (
     _theorem(
         "rotation",
         "orthogonal change of variables",
-        "A guided direction for the guide Q g under Q z is Q times the direction for g under z, for orthogonal Q; the sign of the guide and of "
+        "A guided direction for the guide Q g under Q z is Q times the direction for g under z, for orthogonal Q; the "
+        "sign of the guide and of "
         "s may be changed together.",
         Claim("u(Qg, Qz, s)", "=", "Q u(g, z, s)"),
         "derived",
@@ -403,12 +438,15 @@ _METHODS = (
     _theorem(
         "guided_wins",
         "guided methods end lower",
-        "On multiproduct pricing at equal budgets of 5000 samples and steps tuned for each method, the guided method ends at a lower objective "
+        "On multiproduct pricing at equal budgets of 5000 samples and steps tuned for each method, the guided method "
+        "ends at a lower objective "
         "than two-point descent more often than not.",
         Claim("P(guided >= two-point)", "<=", "1/2"),
         "reported",
-        reading="the abstract's headline, on synthetic pricing instances in the paper's shape with the objective evaluated exactly",
-        not_claimed="that every instance is won, or that the whole gap at the published steps is due to the guide: part of it is tuning",
+        reading="the abstract's headline, on synthetic pricing instances in the paper's shape with the objective "
+        "evaluated exactly",
+        not_claimed="that every instance is won, or that the whole gap at the published steps is due to the guide: "
+        "part of it is tuning",
     ),
 )
 

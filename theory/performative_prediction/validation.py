@@ -1,14 +1,20 @@
 """Well-formedness of the arrays and numbers that the instances of this paper hold."""
 
 import math
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["finite_array", "finite_number", "positive_integer"]
+__all__ = ["Stored", "finite_array", "finite_number", "positive_integer"]
+
+Stored: TypeAlias = Any
+"""A field that takes anything array-like and holds a read-only float64 array."""
 
 
-def finite_array(name: str, value: ArrayLike, ndim: int, shape: tuple[int | None, ...] | None = None) -> NDArray[np.float64]:
+def finite_array(
+    name: str, value: ArrayLike, ndim: int, shape: tuple[int | None, ...] | None = None
+) -> NDArray[np.float64]:
     """Return ``value`` as a read-only float64 array of ``ndim`` axes.
 
     Parameters
@@ -55,7 +61,9 @@ def finite_array(name: str, value: ArrayLike, ndim: int, shape: tuple[int | None
     return array
 
 
-def finite_number(name: str, value: float, at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf) -> float:
+def finite_number(
+    name: str, value: float, at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf
+) -> float:
     """Return ``value`` as a float inside the stated range.
 
     Parameters

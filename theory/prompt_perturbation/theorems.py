@@ -264,6 +264,7 @@ LONG_TAIL = (
             "With utilities in an interval of length Delta, the k best of N tokens have cumulative probability at most "
             "k g / (k g + N - k), g = exp(eps/2): 0.4 % for k = 10, N = 50000, eps = 6."
         ),
+        reading="The paper is reported to say 'below 1 %' for these numbers; the formula is ours.",
         assumptions=(BOUNDED_RANGE,),
         claim=Claim("P(k best)", "<=", bounds.EXPONENTIAL_TOP_MASS),
         provenance="derived",
@@ -312,7 +313,7 @@ AUDIT = (
         id="prompt_perturbation.S_row",
         paper=PAPER,
         title="The sampler follows the row",
-        statement="A draw of the mechanism equals token r with probability P[r|t].",
+        statement="Draws of the mechanism are independent and equal token r with probability P[r|t].",
         claim=Claim("P(draw = r)", "=", "P[r|t]"),
         provenance="derived",
     ),

@@ -7,7 +7,7 @@ import math
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -123,7 +123,14 @@ class PhaseCounts:
 
     def __add__(self, other: PhaseCounts) -> PhaseCounts:
         """Add the counts of another shard."""
-        return PhaseCounts(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
+        return PhaseCounts(
+            self.instances + other.instances,
+            self.vacuous + other.vacuous,
+            self.violations + other.violations,
+            self.inside_rounding + other.inside_rounding,
+            self.errors + other.errors,
+            self.replicates + other.replicates,
+        )
 
 
 @dataclass(frozen=True)
@@ -394,8 +401,7 @@ class Evidence:
 
     def __post_init__(self) -> None:
         """Refuse another schema; sort what is kept, and keep the first few."""
-        if self.schema != SCHEMA:
-            raise ValueError(f"evidence has schema {self.schema}; this version reads schema {SCHEMA} only.")
+        _require_schema(self.schema)
         violations = sorted(self.violations, key=lambda violation: violation._order)[:KEPT_VIOLATIONS]
         errors = sorted(self.errors, key=lambda error: error._order)[:KEPT_ERRORS]
         rates = {name: tuple(sorted(rows, key=lambda row: row._order)) for name, rows in self.rates.items()}
@@ -431,6 +437,8 @@ class Evidence:
         """
         from whp.proofs_checks.engine.evidence.json_form import structure
 
+        if isinstance(data, Mapping):
+            _require_schema(data.get("schema"))
         return structure(data, cls)
 
     def canonical_bytes(self) -> bytes:
@@ -441,6 +449,11 @@ class Evidence:
     def from_bytes(cls, text: bytes | str) -> Evidence:
         """Read JSON text."""
         return cls.from_json(json.loads(text))
+
+
+def _require_schema(schema: Any) -> None:
+    if schema != SCHEMA:
+        raise ValueError(f"evidence has schema {schema}; this version reads schema {SCHEMA} only.")
 
 
 def merge(first: Evidence, second: Evidence) -> Evidence:

@@ -124,7 +124,7 @@ def test_installed_packages_are_found_and_a_broken_one_is_left_out_and_reported(
         "r = load_papers()\n"
         "print([t.id for t in r.theorems('good_one')], dict(r.broken))"
     )
-    paths = [str(tmp_path), *sys.path]
+    paths = [str(Path(p).resolve()) for p in (tmp_path, *sys.path)]
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}\n{program}"],
         capture_output=True,
@@ -144,5 +144,5 @@ def test_installed_packages_are_found_and_a_broken_one_is_left_out_and_reported(
         text=True,
         check=False,
     )
-    assert listed.returncode == 0 and "good_one.T1" in listed.stdout
-    assert listed.stderr.count("\n") == 1 and "'bad_one' is left out" in listed.stderr
+    assert listed.returncode == 0 and "good_one" in listed.stdout and "T1" in listed.stdout
+    assert listed.stderr.count("\n") == 1 and "'bad_one'" in listed.stderr and "left out" in listed.stderr
