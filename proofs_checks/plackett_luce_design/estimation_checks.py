@@ -626,7 +626,7 @@ T7G = Check(
         Mutant("full rank breaking", "", {"estimator": full_breaking_fit}),
         Mutant("top breaking", "", {"estimator": top_breaking_fit}),
     ),
-    cost=8.0,
+    cost=14.0,
 )
 
 # T10
