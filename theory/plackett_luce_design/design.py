@@ -141,7 +141,7 @@ class DesignProblem:
 
     @cached_property
     def _span(self) -> tuple[Array, Array, Array]:
-        """``(scale, transform, basis)``: coordinates are ``centred / scale @ transform``, ``@ basis`` maps them back."""
+        """``(scale, transform, basis)``: coordinates are ``centred / scale @ transform``; ``@ basis`` maps back."""
         if self.candidates is None:
             differences = self.features - self.features.mean(axis=0)
         else:
