@@ -109,8 +109,25 @@ def _threshold_pairs() -> dict[str, UtilityPair]:
         "two buckets, one at the threshold": _one_above(
             2, 0.0, 2.0 * (math.log(2) + 1.0) / (1.0 - 2e-4) + 1e-9, 10_000
         ),
+        "1000 tokens, all but one just inside the threshold": _one_above(
+            1000, 1.0 - _just_inside(1000, 30.0), 30.0, 100
+        ),
+        "500 buckets, all but one just inside the threshold": _crowded_bottom(500, 30.0, 10**6),
         "eps = 1e4": UtilityPair(np.array([0.9, 0.8, 1.0]), np.zeros(3), 1e4, 3),
     }
+
+
+def _just_inside(count: int, epsilon: float) -> float:
+    """Distance that the bound at the last of `TAILS` just allows: 1 % less of it would be too little."""
+    return 0.99 * 2 / epsilon * (math.log(count) + float(TAILS[-1]))
+
+
+def _crowded_bottom(count: int, epsilon: float, n_buckets: int) -> UtilityPair:
+    """One token on top and ``count - 1`` tokens far below, in adjacent buckets of their own."""
+    distance = _just_inside(count, epsilon)
+    width = distance / n_buckets
+    utilities = np.append(1.0 - distance + 1.5 * width * np.arange(count - 1), 1.0)
+    return UtilityPair(utilities, utilities, epsilon, n_buckets)
 
 
 def _one_good_token() -> dict[str, UtilityPair]:
