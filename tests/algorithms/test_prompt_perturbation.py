@@ -537,7 +537,7 @@ def test_auditor_refuses_malformed_channels() -> None:
         audit_log_rows(np.log([[0.5, 0.5], [0.5, 0.5]]), (1, 1))
     with pytest.raises(ValueError, match="channel must name the output"):
         audit_channel(Channel([[1.0], [1.0]]))
-    with pytest.raises(ValueError, match=r"inputs must lie in 0..0, got 3"):
+    with pytest.raises(ValueError, match="inputs must be between 0 and 0, got 3"):
         audit_log_rows([[0.0]], (3,))
 
 
