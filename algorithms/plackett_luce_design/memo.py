@@ -54,8 +54,6 @@ class Memo:
         self.log_det = 0.0
         self.refresh()
 
-    # -- the design -----------------------------------------------------------------------------------------------
-
     def weight(self, subset: IntArray) -> float:
         """Weight of one subset."""
         return self._raw.get(tuple(subset.tolist()), 0.0) * self._weight_scale
@@ -69,8 +67,6 @@ class Memo:
         """Current design, renormalised."""
         rows, weights = self.atoms()
         return Design(rows, weights / weights.sum())
-
-    # -- one step ---------------------------------------------------------------------------------------------------
 
     def spectrum(self, subset: IntArray) -> tuple[Array, Array]:
         """Eigenvalues and vectors of the ``(K-1) x (K-1)`` matrix ``B_S' V^{-1} B_S``."""
@@ -123,8 +119,6 @@ class Memo:
         self.log_det = float(2.0 * np.log(singular).sum()) + self.problem.log_volume
         self.counts.refresh_flops += flat.shape[0] * self.dim**2 + self.dim**3
         self._rebuild(vectors.T / singular)
-
-    # -- what a subclass provides -------------------------------------------------------------------------------------
 
     def _rebuild(self, root: Array) -> None:
         """Take over ``root`` with ``root root' = V^{-1}``."""

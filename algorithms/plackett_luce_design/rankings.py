@@ -87,7 +87,7 @@ class Rankings:
         keys = np.concatenate([self.items, self.n_stages[:, None]], axis=1)
         rows, place = np.unique(keys, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), weights=self.weights, minlength=len(rows))
-        return Rankings(rows[:, :-1], rows[:, -1], weights, self.n_items)
+        return Rankings(rows[:, :-1], rows[:, -1], np.asarray(weights, dtype=float), self.n_items)
 
     @classmethod
     def full(

@@ -93,7 +93,7 @@ def _unbounded(features: Array, rankings: Array) -> Array:
     return 100.0 * ball_fit(features, rankings)
 
 
-# -- T7a: one data set -------------------------------------------------------------------------------------------------
+# T7a: one data set
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,9 @@ T7A = Check(
     instances=Instances(
         "random items in the unit ball, 1 to 4 dimensions, 2 to 4 a question, 20 to 4000 questions; digits",
         examples=lambda: {
-            "4000 pairs of 6 items": Recipe("plackett_luce_design.answered", {"n": 6, "d": 2, "k": 2, "questions": 4000}),
+            "4000 pairs of 6 items": Recipe(
+                "plackett_luce_design.answered", {"n": 6, "d": 2, "k": 2, "questions": 4000}
+            ),
             "digits, 4 components": Recipe(
                 "plackett_luce_design.digits_task", {"n": 100, "d": 4, "k": 4, "questions": 300}
             ),
@@ -193,7 +195,7 @@ T7A = Check(
     cost=60.0,
 )
 
-# -- T7b, T7m: in expectation and with probability ---------------------------------------------------------------------
+# T7b, T7m: in expectation and with probability
 
 
 def gradient_is_small(instance: EstimationTask, *, ranking_sampler: Any, rng: np.random.Generator) -> Sample:
@@ -292,7 +294,7 @@ T7M = Check(
     cost=60.0,
 )
 
-# -- T7c, T7d, T7e: from the error to questions, pairs and ranks -------------------------------------------------------
+# T7c, T7d, T7e: from the error to questions, pairs and ranks
 
 LARGEST = Slot(
     "largest_leverage",
@@ -524,7 +526,7 @@ T7F = Check(
     cost=20.0,
 )
 
-# -- T7n, T7g: order in T, efficiency ----------------------------------------------------------------------------------
+# T7n, T7g: order in T, efficiency
 
 
 def error_at_size(instance: tuple[int, int], *, estimator: Estimator, rng: np.random.Generator) -> Cost:
@@ -629,7 +631,7 @@ T7G = Check(
     cost=8.0,
 )
 
-# -- T10 -----------------------------------------------------------------------------------------------------------------
+# T10
 
 
 @dataclass(frozen=True)

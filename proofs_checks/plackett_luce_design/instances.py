@@ -117,7 +117,7 @@ class EstimationTask:
         """Whether the questions span all feature columns."""
         groups = self.features[self.subsets]
         flat = (groups - groups.mean(axis=1, keepdims=True)).reshape(-1, self.features.shape[1])
-        return int(np.linalg.matrix_rank(flat)) == self.features.shape[1]
+        return bool(np.linalg.matrix_rank(flat) == self.features.shape[1])
 
     @property
     def utilities(self) -> Array:

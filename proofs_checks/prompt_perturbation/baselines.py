@@ -14,7 +14,7 @@ from whp.algorithms.prompt_perturbation import (
     santext_mechanism,
 )
 from whp.proofs_checks.engine import Check, Instances, Mutant, Slack, at_most, identity, requires
-from whp.proofs_checks.prompt_perturbation.slots import log_ratios
+from whp.proofs_checks.prompt_perturbation.slots import is_log_row, log_ratios
 from whp.theory.core import Slot
 from whp.theory.prompt_perturbation import bounds, exponential_log_row
 
@@ -51,7 +51,7 @@ class Points:
 
 
 def metric_claim(allowed: Callable[[float, NDArray[np.float64]], NDArray[np.float64]]) -> Callable[..., Slack]:
-    """Check the loss between every two inputs against a function of their distance."""
+    """Check the rows, and the loss between every two inputs against a function of their distance."""
 
     def observe(instance: Points, *, santext: Callable[[NDArray[np.float64], float], Row]) -> Slack:
         distances = instance.distances
@@ -59,7 +59,9 @@ def metric_claim(allowed: Callable[[float, NDArray[np.float64]], NDArray[np.floa
         losses = np.array([[log_ratios(one, two).max() for two in rows] for one in rows])
         error = 1e-12 * (1.0 + instance.epsilon * float(distances.max()))
         apart = distances > 0
-        slack = identity("loss at distance zero", losses[~apart], 0.0, rounding=error)
+        formula = [exponential_log_row(-row, instance.epsilon, 1.0) for row in distances]
+        slack = identity("row", np.exp(np.array(rows)), np.exp(np.array(formula)), rounding=error)
+        slack &= identity("loss at distance zero", losses[~apart], 0.0, rounding=error)
         right = allowed(instance.epsilon, distances)
         return slack & at_most("loss between two inputs", losses[apart], right[apart], rounding=error)
 
@@ -91,6 +93,7 @@ SANTEXT = Slot(
     "distances: from the input to every token, array (N,); epsilon: per unit of distance",
     "log probabilities of the tokens, array (N,)",
     ("distances", "epsilon"),
+    validate=is_log_row,
 )
 
 
@@ -133,6 +136,7 @@ CUSTEXT = Slot(
     "distances: from the input to every token, array (N,); groups: group of every token; token: the input's index",
     "log probabilities of the tokens, -inf outside the group, array (N,)",
     ("distances", "groups", "token", "epsilon"),
+    validate=is_log_row,
 )
 
 
@@ -187,6 +191,7 @@ NEIGHBOUR_LIST = Slot(
     "distances: from the input to every token, array (N,); survival: P[radius >= x] for an array of radii",
     "log probabilities of the tokens, array (N,)",
     ("distances", "epsilon", "survival"),
+    validate=is_log_row,
 )
 
 

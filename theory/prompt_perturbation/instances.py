@@ -124,8 +124,7 @@ class UtilityPair:
             row = np.array(getattr(self, name), dtype=np.float64)
             if row.ndim != 1 or row.size == 0 or not np.isfinite(row).all():
                 raise ValueError(f"{name} must be a non-empty vector of finite utilities, got shape {row.shape}")
-            row.setflags(write=False)
-            object.__setattr__(self, name, row)
+            object.__setattr__(self, name, np.frombuffer(row.tobytes()))  # memory that no subject can unlock
         if self.first.shape != self.second.shape:
             raise ValueError(f"first and second must have equal length, got {self.first.size} and {self.second.size}")
         if not (math.isfinite(self.epsilon) and self.epsilon >= 0):

@@ -313,7 +313,7 @@ AUDIT = (
         id="prompt_perturbation.S_row",
         paper=PAPER,
         title="The sampler follows the row",
-        statement="A draw of the mechanism equals token r with probability P[r|t].",
+        statement="Draws of the mechanism are independent and equal token r with probability P[r|t].",
         claim=Claim("P(draw = r)", "=", "P[r|t]"),
         provenance="derived",
     ),
