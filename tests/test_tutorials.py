@@ -25,12 +25,12 @@ def commands(text):
 
 
 def run(command, folder):
-    programs = {"whp": [sys.executable, "-m", "whp.proofs_checks.cli"], "pytest": [sys.executable, "-m", "pytest"]}
+    modules = {"whp": ["-m", "whp.proofs_checks.cli"], "pytest": ["-m", "pytest"], "python": []}
     words = [found for word in shlex.split(command) for found in (sorted(glob(word, root_dir=folder)) or [word])]
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     extra = ["-p", "whp.proofs_checks.pytest_plugin"] if words[0] == "pytest" and not plugin_installed() else []
     return subprocess.run(
-        [*programs[words[0]], *extra, *words[1:]],
+        [sys.executable, *modules[words[0]], *extra, *words[1:]],
         cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "80", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
