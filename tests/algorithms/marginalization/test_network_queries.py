@@ -508,3 +508,14 @@ def test_many_messages_that_are_small_but_not_tiny_do_not_underflow_together() -
         np.testing.assert_allclose(values, 0.5)
     large = {name: np.full((2, 2), 1e40) for name in small}
     np.testing.assert_allclose(engine.log_evidence_batch(large), 480 * math.log(10))
+
+
+def test_states_far_below_the_others_survive_in_tables_and_in_rows() -> None:
+    steep = [DiscreteFactor(("X",), [1e-300, 1.0])] * 2
+    tables = NetworkEngine(DiscreteMarkovNetwork({"X": BINARY}, steep))
+    assert tables.evidence_log_probability({"X": 0}) == pytest.approx(-600 * math.log(10))
+    copies = [DiscreteNode(f"x{i}", BINARY, ("C",), np.eye(2)) for i in range(4)]
+    rows = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *copies]))
+    weights = {f"x{i}": [[1e-150, 1.0]] for i in range(4)}
+    expected = math.log(0.5) - 600 * math.log(10)
+    np.testing.assert_allclose(rows.log_evidence_batch(weights, {"C": 0}), [expected])
