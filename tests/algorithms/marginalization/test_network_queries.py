@@ -515,7 +515,8 @@ def test_states_far_below_the_others_survive_in_tables_and_in_rows() -> None:
     tables = NetworkEngine(DiscreteMarkovNetwork({"X": BINARY}, steep))
     assert tables.evidence_log_probability({"X": 0}) == pytest.approx(-600 * math.log(10))
     copies = [DiscreteNode(f"x{i}", BINARY, ("C",), np.eye(2)) for i in range(4)]
-    rows = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *copies]))
+    path = [DiscreteNode(b, BINARY, (a,), np.eye(2)) for a, b in itertools.pairwise("CDEFG")]  # D is summed out late
+    rows = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *copies, *path]))
     weights = {f"x{i}": [[1e-150, 1.0]] for i in range(4)}
     expected = math.log(0.5) - 600 * math.log(10)
-    np.testing.assert_allclose(rows.log_evidence_batch(weights, {"C": 0}), [expected])
+    np.testing.assert_allclose(rows.log_evidence_batch(weights, {"D": 0}), [expected])
