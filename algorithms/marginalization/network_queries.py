@@ -97,8 +97,7 @@ class NetworkEngine:
 
     Examples
     --------
-    >>> from whp.theory.foundations.argument_checks import real_array, whole_number
-from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode
+    >>> from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode
     >>> cause = DiscreteNode("X", ("no", "yes"), (), [0.7, 0.3])
     >>> effect = DiscreteNode("Y", ("no", "yes"), ("X",), [[0.9, 0.1], [0.2, 0.8]])
     >>> engine = NetworkEngine(BayesianNetwork([cause, effect]))

@@ -124,6 +124,8 @@ def multiplicative_design(
     if start is not None:
         table = start.as_dict()
         weights = np.array([table.get(tuple(s), 0.0) for s in subsets.tolist()])
+        if weights.sum() < 1 - 1e-6 and len(np.unique(subsets, axis=0)) == len(subsets):
+            raise ValueError("start must use only subsets that may be asked, got weight on others")
     factors = span_factors(problem, subsets, full_space=ridge > 0)
     fit = multiplicative_weights(factors, ridge=ridge, tolerance=tolerance, iterations=iterations, start=weights)
     return _result(problem, subsets, fit, tolerance, ridge=ridge)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.result import OperationCounts
 from whp.algorithms.plackett_luce_design.step import contrast_basis, log_det_change
-from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, information_matrix
+from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, span_information
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,7 +41,7 @@ class Memo:
     def __init__(self, problem: DesignProblem, design: Design, refresh_every: int = 50) -> None:
         if refresh_every < 1:
             raise ValueError(f"refresh_every must be at least 1, got {refresh_every}")
-        information_matrix(problem, design)  # refuses a design of other items or sizes
+        span_information(problem, design)  # refuses a design of other items or sizes
         self.problem = problem
         self.size, self.dim = problem.subset_size, problem.rank
         self.points = np.ascontiguousarray(problem.coordinates)

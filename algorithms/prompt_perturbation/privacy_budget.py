@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import TypeAlias
 
 __all__ = ["BudgetExceededError", "PrivacyBudget"]
 
 Amount: TypeAlias = str | int | float | Decimal | Fraction
+
+
+LARGEST_EXPONENT = 400  # beyond that of any float; "1e999999999" would be a number of a billion digits
 
 
 class BudgetExceededError(ValueError):
@@ -70,12 +74,19 @@ class PrivacyBudget:
 
 
 def _exact_amount(name: str, amount: Amount) -> Fraction:
-    if isinstance(amount, bool) or not isinstance(amount, (str, int, float, Decimal, Fraction)):
+    if isinstance(amount, bool) or not isinstance(amount, (str, Decimal, Real)):
         raise TypeError(f"{name} must be a number or its decimal text, got {amount!r}")
+    if not isinstance(amount, Rational) and _exponent(str(amount)) > LARGEST_EXPONENT:
+        raise ValueError(f"{name} must have an exponent of at most {LARGEST_EXPONENT} digits, got {amount}")
     try:
-        exact = Fraction(amount) if isinstance(amount, (int, Fraction)) else Fraction(str(amount))
+        exact = Fraction(amount) if isinstance(amount, Rational) else Fraction(str(amount))
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{name} must be a finite number, got {amount!r}") from None
     if exact < 0:
         raise ValueError(f"{name} must be >= 0, got {amount}")
     return exact
+
+
+def _exponent(text: str) -> int:
+    digits = text.lower().partition("e")[2].lstrip("+-").replace("_", "")
+    return int(digits) if digits.isdecimal() and len(digits) < 20 else LARGEST_EXPONENT + 1 if digits.isdecimal() else 0

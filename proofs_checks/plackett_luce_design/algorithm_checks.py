@@ -260,7 +260,7 @@ T6A = Check(
         Mutant("never samples the last item", "", {"randomized_step": _without_last_item}),
         Mutant("steps without descent", "", {"randomized_step": _takes_non_descent_steps}),
     ),
-    cost=1.0,
+    cost=8.0,
 )
 
 

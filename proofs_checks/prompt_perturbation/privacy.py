@@ -130,9 +130,10 @@ def pooled_sizes_and_counts(first: Labels, second: Labels) -> Fraction:
 
 
 def data_free(first: Labels, second: Labels) -> Fraction:
-    """Largest possible product of size and count ratio, for 2 <= N_b <= (N + 1) / 2."""
-    n_tokens, n_buckets = len(first), max(*first, *second) + 1
-    return Fraction(n_buckets * (n_tokens - n_buckets + 1), 2)
+    """Largest possible product of size and count ratio."""
+    n_tokens = len(first)
+    occupied = min(max(*first, *second) + 1, (n_tokens + 1) // 2)
+    return Fraction(occupied * (n_tokens - occupied + 1), 2)
 
 
 def largest_size(first: Labels, second: Labels) -> Fraction:

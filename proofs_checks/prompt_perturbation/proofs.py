@@ -159,9 +159,10 @@ def small_vocabulary_keeps_the_claim(sizes: tuple[tuple[int, ...], tuple[int, ..
 
 
 def equal_frequency_sizes_agree(case: tuple[int, int]) -> bool:
-    """T3: ``min(N_b, N)`` groups of ``floor`` or ``ceil`` of ``N / N_b`` tokens, for rising, falling and equal utilities.
+    """T3: ``min(N_b, N)`` groups of ``floor`` or ``ceil`` of ``N / N_b`` tokens, whatever the utilities.
 
-    Labels are a function of the rank alone, so that what holds for one order holds for all.
+    Tried on rising, falling and equal utilities. Labels are a function of the rank alone, so that what holds for one
+    order holds for all.
 
     Examples
     --------

@@ -419,9 +419,9 @@ def test_nearest_tokens_break_ties_by_index() -> None:
     distances = line(0.0, 1.0, -1.0, 5.0)
     assert distances.nearest(0, 2).tolist() == [0, 1]
     assert distances.nearest(0, 4).tolist() == [0, 1, 2, 3]
-    with pytest.raises(ValueError, match="k must be between 1 and n_tokens=4, got 5"):
+    with pytest.raises(ValueError, match="k must be between 1 and 4, got 5"):
         distances.nearest(0, 5)
-    with pytest.raises(ValueError, match=r"token must be a row in 0..3, got -1"):
+    with pytest.raises(ValueError, match=r"token must be between 0 and 3, got -1"):
         distances.row(-1)
 
 
@@ -537,7 +537,7 @@ def test_auditor_refuses_malformed_channels() -> None:
         audit_log_rows(np.log([[0.5, 0.5], [0.5, 0.5]]), (1, 1))
     with pytest.raises(ValueError, match="channel must name the output"):
         audit_channel(Channel([[1.0], [1.0]]))
-    with pytest.raises(ValueError, match=r"inputs must lie in 0..0, got 3"):
+    with pytest.raises(ValueError, match="inputs must be between 0 and 0, got 3"):
         audit_log_rows([[0.0]], (3,))
 
 
@@ -589,7 +589,7 @@ def test_black_box_audit_refuses_bad_samplers() -> None:
         audit_black_box(outside, outside, n_outputs=2, n_draws=10, rng=rng)
     with pytest.raises(ValueError, match="confidence must lie strictly between 0 and 1"):
         audit_black_box(outside, outside, n_outputs=6, n_draws=10, rng=rng, confidence=1.0)
-    with pytest.raises(ValueError, match="n_draws >= 2"):
+    with pytest.raises(ValueError, match="n_draws must be at least 2"):
         audit_black_box(outside, outside, n_outputs=6, n_draws=1, rng=rng)
 
 
@@ -845,7 +845,7 @@ def test_masked_token_attack_reads_the_released_neighbours() -> None:
     originals, outputs = ["new", "york"], ["new", "jersey"]
     assert masked_token_attack(originals, outputs, model, k=1, positions=[1]).successes == (True,)
     assert masked_token_attack(["new", "paris"], outputs, model, k=3).successes[1] is False
-    with pytest.raises(ValueError, match="k must be between 1 and n_tokens=3, got 4"):
+    with pytest.raises(ValueError, match="k must be between 1 and 3, got 4"):
         masked_token_attack(originals, outputs, model, k=4)
 
 

@@ -152,8 +152,8 @@ def test_sharp_loss_is_attained_by_the_swap_pair() -> None:
 
 
 def test_top_mass_reference_numbers() -> None:
-    assert formulas.exponential_top_mass(math, 6.0, 50000, 10) == pytest.approx(0.004001831962302152, abs=1e-16)
-    assert formulas.exponential_top_mass(math, 6.0, 30522, 10) == pytest.approx(0.006539781691320485, abs=1e-16)
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=6.0, N=50000, k=10) == pytest.approx(0.004001831962302152, abs=1e-16)
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=6.0, N=30522, k=10) == pytest.approx(0.006539781691320485, abs=1e-16)
     for count, mass in ((50, 0.2907343246896908), (10, 0.6905678577030157), (2, 0.9525741268224333)):
         assert formulas.bucket_top_mass_at_most(math, 6.0, count) == pytest.approx(mass, abs=1e-15)
 
@@ -179,7 +179,24 @@ def test_data_free_extra_reference_numbers() -> None:
         (50257, 50): 14.04280548040096,
     }
     for (n, n_buckets), extra in expected.items():
-        assert formulas.data_free_budget(math, 0.0, n, n_buckets) == pytest.approx(extra, abs=1e-13)
+        assert bounds.DATA_FREE_BUDGET(epsilon=0.0, N=n, N_b=n_buckets) == pytest.approx(extra, abs=1e-13)
+
+
+def test_the_data_free_bound_is_the_worst_labelling_for_every_bucket_count() -> None:
+    for n_tokens in range(2, 7):
+        for n_buckets in range(2, n_tokens + 2):
+            counted = {
+                (labels.count(labels[0]), len(set(labels)))
+                for labels in itertools.product(range(n_buckets), repeat=n_tokens)
+                if len(set(labels)) == 1 or (min(labels) == 0 and max(labels) == n_buckets - 1)
+            }
+            worst = max(Fraction(size * count, 1) for size, count in counted) / min(a * b for a, b in counted)
+            cap = math.exp(bounds.DATA_FREE_BUDGET(epsilon=0.0, N=n_tokens, N_b=n_buckets))
+            assert cap == pytest.approx(float(worst), rel=1e-12)
+
+
+def test_more_best_tokens_than_tokens_have_all_the_mass() -> None:
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=1.0, N=3, k=9) == 1.0
 
 
 def test_shared_context_sensitivity_at_the_defaults() -> None:
