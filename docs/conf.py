@@ -1,6 +1,13 @@
 """Sphinx configuration; `make docs` writes to site/."""
 
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from pages import make
+from sphinx.ext import autosummary
 
 project = "whp"
 author = "The whp authors"
@@ -16,7 +23,7 @@ extensions = [
 ]
 html_theme = "furo"
 html_title = f"whp {release}"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "findings/*"]  # notes that the findings page includes
 
 suppress_warnings = ["ref.footnote"]  # numpydoc lists references that the text need not cite
 autosummary_generate = True
@@ -26,3 +33,16 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+
+
+def first_paragraph(lines, document):
+    """Summary of a docstring; Sphinx's own ends at the first full stop, also inside a formula."""
+    text = "\n".join(lines).strip().partition("\n\n")[0]
+    return " ".join(text.split())
+
+
+autosummary.extract_summary = first_paragraph
+
+
+def setup(app):
+    app.connect("builder-inited", make, priority=100)  # before autosummary looks for pages

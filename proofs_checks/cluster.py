@@ -284,7 +284,7 @@ def pack(references: Iterable[str]) -> Luggage:
     ClusterError
         If they are larger than a mebibyte: then they are better installed on the workers.
     """
-    buffer, names = io.BytesIO(), set()
+    buffer, names = io.BytesIO(), set[str]()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for reference in sorted(set(references)):
             load_module(reference)

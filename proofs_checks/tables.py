@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from whp.proofs_checks.curves import Curve
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
@@ -285,6 +286,30 @@ def show_bound(bound: Bound, data: Mapping[str, Any]) -> None:
         return
     out.print(Text(f"{bound.name} = {data['value']!r}{unit}  ({at})"))
     out.print(Text(f"surely between {data['low']!r} and {data['high']!r}", style="dim"))
+
+
+def show_curves(bound: Bound, curves: Sequence[Curve], solved: str | None) -> None:
+    """Print a bound, or the symbol solved for, along a range: one column for each curve."""
+    first = curves[0]
+    differing = [k for k in first.at if len({c.at[k] for c in curves}) > 1]
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first.axis.symbol, justify="right")
+    for c in curves:
+        about = ", ".join(f"{k} = {c.at[k]:.4g}" for k in differing) or (solved or bound.name)
+        table.add_column(about, justify="right", overflow="fold")
+    for i, x in enumerate(first.axis.values):
+        table.add_row(_brief(x), *(_brief(c.values[i]) for c in curves))
+    out = console()
+    out.print(table)
+    same = ", ".join(f"{k} = {v}" for k, v in first.at.items() if k not in differing)
+    if differing or same:
+        out.print(Text("; ".join(filter(None, [f"{solved or bound.name}" if differing else "", same])), style="dim"))
+
+
+def _brief(value: float | int | None) -> str:
+    if value is None:
+        return "none"
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def show_estimate(rows: Sequence[Estimate]) -> None:

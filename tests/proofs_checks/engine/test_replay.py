@@ -5,9 +5,9 @@ import json
 import pytest
 
 from whp.proofs_checks.engine import Limits, replay
-from whp.proofs_checks.engine.files import EvidenceFile, read, write, write_all
 from whp.proofs_checks.engine.blocks import plan, run_block
 from whp.proofs_checks.engine.budget import Budget
+from whp.proofs_checks.engine.files import EvidenceFile, read, write, write_all
 from whp.proofs_checks.engine.registry import find_check
 
 

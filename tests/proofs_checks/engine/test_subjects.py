@@ -132,6 +132,22 @@ def test_verifying_leaves_the_global_generators_as_they_were(run, subjects):
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
 
 
+def test_a_module_that_draws_while_it_is_imported_is_forgiven(run, tmp_path, monkeypatch):
+    (tmp_path / "draws_on_import.py").write_text("import random\nSTART = random.getrandbits(24)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def importing_total(values, names):
+        import draws_on_import
+
+        return int(values.sum()) + 0 * draws_on_import.START
+
+    random.seed(9)
+    before = random.getstate()
+    first = run("sums", subject={"total": importing_total})
+    assert blamed(first).kind is Kind.HOLDS and random.getstate() == before
+    assert evidence_bytes(first) == evidence_bytes(run("sums", subject={"total": importing_total}))
+
+
 def test_a_subject_of_two_slots_goes_where_its_slots_are(run, subjects):
     given = {"total": subjects.right_total, "toss": subjects.toss}
     report = run("sums", "coin", "growth", subject=given)
