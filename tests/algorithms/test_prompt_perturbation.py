@@ -37,6 +37,7 @@ from whp.algorithms.prompt_perturbation import (
     coordinate_laplace_radius_survival,
     custext_groups,
     custext_mechanism,
+    data_free_guarantee,
     distance_utility,
     draw_exactly,
     enumerate_context_leak,
@@ -74,6 +75,7 @@ from whp.theory.prompt_perturbation import (
     privacy_loss,
     sphere_counterexample,
 )
+from whp.theory.prompt_perturbation.bounds import DATA_FREE_BUDGET
 
 F = Fraction
 Mechanism = Callable[..., object]
@@ -600,6 +602,15 @@ def test_binomial_limits_agree_with_their_closed_forms() -> None:
 
 
 # Accountants
+
+
+def test_the_data_free_guarantee_is_the_bound_and_stops_growing_at_half_the_vocabulary() -> None:
+    for n_tokens, n_buckets in ((30522, 50), (1000, 10), (9, 5), (9, 6), (9, 400), (2, 2)):
+        bound = DATA_FREE_BUDGET(epsilon=0.5, N=n_tokens, N_b=n_buckets)
+        assert data_free_guarantee(0.5, n_tokens=n_tokens, n_buckets=n_buckets) == pytest.approx(bound, rel=1e-14)
+    assert data_free_guarantee(0.0, n_tokens=30522, n_buckets=50) == pytest.approx(13.543472149500513, abs=1e-13)
+    assert data_free_guarantee(0.0, n_tokens=9, n_buckets=400) == data_free_guarantee(0.0, n_tokens=9, n_buckets=5)
+    assert data_free_guarantee(3.0, n_tokens=9, n_buckets=1) == 0.0
 
 
 def test_budget_is_used_up_to_the_last_decimal() -> None:

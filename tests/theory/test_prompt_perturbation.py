@@ -351,3 +351,8 @@ def test_embeddings_hold_strings_and_real_vectors() -> None:
         TokenEmbedding((1, 2), [[0.0], [1.0]])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="vectors must be an array of real numbers"):
         TokenEmbedding(("a", "b"), np.array([[1j], [0]]))
+
+
+def test_a_row_that_misses_one_by_a_millionth_is_no_distribution() -> None:
+    with pytest.raises(ValueError, match="row 0 must sum to 1"):
+        Channel([[0.5, 0.500001]])
