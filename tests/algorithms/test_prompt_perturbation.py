@@ -44,6 +44,8 @@ from whp.algorithms.prompt_perturbation import (
     equal_frequency_buckets,
     equal_frequency_mechanism,
     equal_width_buckets,
+    exact_bucketised_row,
+    exact_redrawing_row,
     exponential_mechanism,
     float_sum_sensitivity,
     hybrid_utility,
@@ -921,3 +923,58 @@ def test_likelihood_ratio_of_the_mechanism_is_the_exact_one() -> None:
     assert likelihood_ratio(Channel(np.array(rows))) == pytest.approx(
         float(likelihood_ratio(bucketised_grid_channel(pair))), rel=1e-14
     )
+
+
+def test_the_black_box_bound_is_that_of_two_binomial_limits_at_half_the_error_each() -> None:
+    def always(output: int) -> Callable[[np.random.Generator, int], NDArray[np.int64]]:
+        return lambda rng, size: np.full(size, output, dtype=np.int64)
+
+    audit = audit_black_box(
+        always(0), always(1), n_outputs=2, n_draws=200, rng=np.random.default_rng(0), confidence=0.9
+    )
+    kept = 0.05 ** (1 / 100)  # all or none of 100 held-out draws, 5 % for either limit
+    assert audit.loss_at_least == pytest.approx(math.log(kept / (1 - kept)), rel=1e-12)
+
+
+def test_a_prior_weighs_the_bayes_attack() -> None:
+    log_rows = np.log([[0.75, 0.25], [0.25, 0.75]])
+    assert audit_log_rows(log_rows, (0, 1), [0.9, 0.1]).bayes_recovery == pytest.approx(0.9, abs=1e-15)
+    assert audit_log_rows(log_rows, (0, 1), [0.6, 0.4]).bayes_recovery == pytest.approx(0.75, abs=1e-15)
+
+
+def test_exact_buckets_need_both_ends_of_the_grid() -> None:
+    for row in (exact_bucketised_row, exact_redrawing_row):
+        with pytest.raises(ValueError, match="levels must reach 0 and 3"):
+            row((0, 1, 2), 4, Fraction(2))
+
+
+def test_rounding_of_a_million_terms_counts_twice_in_the_sensitivity() -> None:
+    n, unit = 10**6, 2.0**-53
+    extra = float_sum_sensitivity(0.0, 1.0, n_records=n, neighbours="add_remove") - 1.0
+    assert extra == pytest.approx(2 * (n - 1) * unit / (1 - (n - 1) * unit) * n, rel=1e-9)
+
+
+def test_the_most_exposed_position_is_the_one_whose_change_costs_most() -> None:
+    assert account_prompt([1.0, 3.0, 2.0], context="own_token").most_exposed == 1
+    assert account_prompt([1.0, 0.0, 2.0, 4.0], context="original_neighbours", reach=1).most_exposed in (2, 3)
+
+
+def test_amplification_of_a_huge_epsilon_by_a_tiny_rate_is_never_negative() -> None:
+    step = amplified_epsilon(701.0, batches=PoissonBatches(1e-310), accounted_as="poisson", neighbours="add_remove")
+    assert step == pytest.approx(math.exp(701.0 + math.log(1e-310)), abs=1e-10)
+
+
+def test_neighbours_a_thousandth_apart_far_from_the_origin_keep_their_distance() -> None:
+    distances = line(1e6, 1e6 + 1e-3)
+    assert distances.row(0)[1] == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_the_second_best_guess_needs_two_guesses() -> None:
+    vocabulary = TokenEmbedding(("new", "york", "jersey"), np.eye(3))
+    model = BigramModel(vocabulary, {("new", "york"): 6, ("new", "jersey"): 3})
+    attack = [masked_token_attack(["new", "jersey"], ["new", "york"], model, k, [1]).rate for k in (1, 2)]
+    assert attack == [0.0, 1.0]
+
+
+def test_unlikely_outputs_count_in_the_exact_attack() -> None:
+    assert nearest_neighbour_success(np.log([0.995, 0.005]), 1, line(0.0, 1.0), k=1) == pytest.approx(0.005)
