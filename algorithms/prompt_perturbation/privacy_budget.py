@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 __all__ = ["BudgetExceededError", "PrivacyBudget"]
 
-Amount: TypeAlias = str | int | float | Decimal | Fraction
+Amount: TypeAlias = str | int | float | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 
 
 LARGEST_EXPONENT = 400  # beyond that of any float; "1e999999999" would be a number of a billion digits

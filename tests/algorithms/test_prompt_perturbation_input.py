@@ -13,7 +13,7 @@ import pytest
 import whp.algorithms.prompt_perturbation as prompt
 from whp.theory.prompt_perturbation import TokenEmbedding
 
-EMBEDDING = TokenEmbedding(("pain", "ache", "car", "red"), [[0.0], [0.1], [9.0], [3.0]])
+EMBEDDING = TokenEmbedding(("pain", "ache", "car", "red"), np.array([[0.0], [0.1], [9.0], [3.0]]))
 DISTANCES = prompt.TokenDistances(EMBEDDING)
 BIGRAMS = prompt.BigramModel(EMBEDDING, {("pain", "ache"): 3.0})
 PARAMETERS = prompt.CapeParameters(1.0, context="own_token")
