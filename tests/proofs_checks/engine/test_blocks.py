@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from whp.proofs_checks.engine import Check, Instances, Limits, Mutant, Vectorised, at_most, identity
-from whp.proofs_checks.engine.blocks import Form, plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget
+from whp.proofs_checks.engine.form import Form
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 
 
