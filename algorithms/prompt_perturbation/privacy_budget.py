@@ -81,7 +81,7 @@ def _exact_amount(name: str, amount: Amount) -> Fraction:
     if not isinstance(amount, Rational) and _exponent(str(amount)) > LARGEST_EXPONENT:
         raise ValueError(f"{name} must have an exponent of at most {LARGEST_EXPONENT} digits, got {amount}")
     try:
-        exact = Fraction(amount) if isinstance(amount, Rational) else Fraction(str(amount))
+        exact = Fraction(amount) if isinstance(amount, (int, Fraction)) else Fraction(str(amount))
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{name} must be a finite number, got {amount!r}") from None
     if exact < 0:
