@@ -52,7 +52,7 @@ class PrivacyBudget:
     @property
     def remaining(self) -> Fraction:
         """What is left, exactly."""
-        return Fraction(self.total) - self.spent
+        return _exact_amount("total", self.total) - self.spent
 
     def can_spend(self, amount: Amount) -> bool:
         """Whether a spend would be accepted."""
