@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from whp.proofs_checks.curves import Curve
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.engine.estimate import Estimate
@@ -86,14 +87,16 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
 
 def show_list(rows: Sequence[tuple[Theorem, int, int]]) -> None:
     """Print theorems with how many checks and proofs bind them."""
-    table = Table(box=None, pad_edge=False, width=min(console().width, 110))
-    for name in ("theorem", "what it says", "provenance", "expected", "c+p"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("provenance", "expected"))
-    for t, checks, proofs in rows:
-        table.add_row(
-            t.id, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]), f"{checks}+{proofs}"
-        )
-    console().print(table)
+    for slug, group in groupby(rows, key=lambda row: row[0].paper.slug):
+        table = Table(box=None, pad_edge=False, title=slug, title_justify="left", title_style="bold", expand=True)
+        table.add_column("theorem", overflow="fold", width=18)
+        table.add_column("what it says", overflow="fold", ratio=1)
+        for name, width in (("provenance", 10), ("expected", 12), ("c+p", 6)):
+            table.add_column(name, overflow="fold", width=width)
+        for t, checks, proofs in group:
+            expected = Text(t.expected, style=_STYLE[Kind(t.expected)])
+            table.add_row(t.id.partition(".")[2], t.title, t.provenance, expected, f"{checks}+{proofs}")
+        console().print(table)
 
 
 def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Proof]) -> None:
@@ -151,7 +154,7 @@ def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool)
 
 
 def _failure(t: TheoremReport, c: CheckReport) -> Panel:
-    parts: list[Any] = [Text(t.theorem.statement), Text(f"\n{c.verdict.text}")]
+    parts: list[Any] = [Text(t.theorem.announcement), Text(f"\n{c.verdict.text}")]
     if c.evidence is not None and c.evidence.violations:
         shown = smallest_violation(c.evidence)
         parts.append(Text(f"smallest instance found: {_instance(shown.instance.decode())}"))
@@ -283,6 +286,30 @@ def show_bound(bound: Bound, data: Mapping[str, Any]) -> None:
         return
     out.print(Text(f"{bound.name} = {data['value']!r}{unit}  ({at})"))
     out.print(Text(f"surely between {data['low']!r} and {data['high']!r}", style="dim"))
+
+
+def show_curves(bound: Bound, curves: Sequence[Curve], solved: str | None) -> None:
+    """Print a bound, or the symbol solved for, along a range: one column for each curve."""
+    first = curves[0]
+    differing = [k for k in first.at if len({c.at[k] for c in curves}) > 1]
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first.axis.symbol, justify="right")
+    for c in curves:
+        about = ", ".join(f"{k} = {c.at[k]:.4g}" for k in differing) or (solved or bound.name)
+        table.add_column(about, justify="right", overflow="fold")
+    for i, x in enumerate(first.axis.values):
+        table.add_row(_brief(x), *(_brief(c.values[i]) for c in curves))
+    out = console()
+    out.print(table)
+    same = ", ".join(f"{k} = {v}" for k, v in first.at.items() if k not in differing)
+    if differing or same:
+        out.print(Text("; ".join(filter(None, [f"{solved or bound.name}" if differing else "", same])), style="dim"))
+
+
+def _brief(value: float | int | None) -> str:
+    if value is None:
+        return "none"
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def show_estimate(rows: Sequence[Estimate]) -> None:
