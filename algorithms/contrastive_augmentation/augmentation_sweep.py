@@ -75,7 +75,7 @@ def measure_setting(
     images, classes : array_like of int, shape (N,)
         Image and class of each view.
     encode : callable
-        ``views -> embeddings``; they are scaled to norm one, rows of zeros stay.
+        ``views -> embeddings``, measured as they are: scale them to norm one first where ``B = 1`` is meant.
     accuracy : float
         Of the probe, measured by the caller.
     temperature : float
@@ -90,8 +90,6 @@ def measure_setting(
     """
     table, image_of = np.asarray(views, dtype=np.float64), np.asarray(images)
     embedded = encode(table)
-    norms = np.linalg.norm(embedded, axis=1, keepdims=True)
-    embedded = embedded / np.where(norms > 0, norms, 1.0)
     _, inverse, counts = np.unique(image_of, return_inverse=True, return_counts=True)
     weights = 1.0 / (len(counts) * counts[inverse])
     problem = ContrastiveProblem(

@@ -198,10 +198,8 @@ def _measured(
     encode = _fitted(encoder, sets, sizes, seed)
     measured = sets[: sizes.measured]
     rows, owners = _stacked(measured)
-    labelled = _unit(encode(_flat(trained.images[: sizes.labelled])))
-    accuracy = probe_accuracy(
-        labelled, trained.labels[: sizes.labelled], _unit(encode(_flat(tested.images))), tested.labels
-    )
+    labelled = encode(_flat(trained.images[: sizes.labelled]))
+    accuracy = probe_accuracy(labelled, trained.labels[: sizes.labelled], encode(_flat(tested.images)), tested.labels)
     classes = trained.labels[owners]
     return measure_setting(
         strength, rows, owners, classes, encode, accuracy, temperature=sizes.temperature, pairs=sizes.pairs
@@ -220,16 +218,18 @@ def _split(data: LabelledImages, sizes: SweepSizes, rng: np.random.Generator) ->
 
 
 def _fitted(encoder: str, sets: Sequence[Floats], sizes: SweepSizes, seed: list[int]) -> Encoder:
+    """An encoder to the unit sphere, or, when centred, to the sphere moved so that its training views have mean 0."""
     if encoder == "linear":
         rows, owners = _stacked(sets)
         counts = np.bincount(owners)
         try:
-            return fit_linear_encoder(rows, owners, sizes.dimension, weights=1 / counts[owners])
+            found = fit_linear_encoder(rows, owners, sizes.dimension, weights=1 / counts[owners])
         except SingularViewsError:
-            return fit_linear_encoder(rows, owners, 1, weights=1 / counts[owners])
+            found = fit_linear_encoder(rows, owners, 1, weights=1 / counts[owners])
+        return lambda views: _unit(found(views))
     from whp.algorithms.contrastive_augmentation.neural_encoder import train_neural_encoder
 
-    found = train_neural_encoder(
+    return train_neural_encoder(
         sets,
         dimension=sizes.dimension,
         temperature=sizes.temperature,
@@ -237,7 +237,6 @@ def _fitted(encoder: str, sets: Sequence[Floats], sizes: SweepSizes, seed: list[
         centred=encoder == "centred",
         seed=1000 * seed[0] + seed[1],
     )
-    return found
 
 
 def _stacked(sets: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64]]:

@@ -91,6 +91,7 @@ def family_examples() -> dict[str, OrthonormalFamily]:
         "4 x 50 orthonormal, t = 20": OrthonormalFamily(4, 50, 1000, 20.0),
         "4 x 50 with midpoints": OrthonormalFamily(4, 50, 1000, 1.0, midway),
         "7 x 2 with midpoints, K = 5, t = 100": OrthonormalFamily(7, 2, 5, 100.0, midway),
+        "5 x 1 with midpoints, K = 8, t = 100": OrthonormalFamily(5, 1, 8, 100.0, midway),
         "single images": OrthonormalFamily(1, 3, 2),
     }
 

@@ -145,6 +145,8 @@ def test_midpoints_refute_the_plain_sum() -> None:
     assert family.mean_classifier_risk - family.unsupervised_risk > 0.7457 > family.spread + family.gap
     small = OrthonormalFamily(7, 2, 5, 100.0, 2.0**-50)
     assert (small.mean_classifier_risk - small.unsupervised_risk) * 100 > 0.7134 > math.sqrt(0.5)
+    smallest = OrthonormalFamily(5, 1, 8, 100.0, 2.0**-50)  # tends to (8/9)(4/5) = 0.711 as t grows
+    assert (smallest.mean_classifier_risk - smallest.unsupervised_risk) * 100 > math.sqrt(0.5)
 
 
 def test_an_uncentred_encoder_lies_below_the_floor() -> None:
