@@ -6,10 +6,15 @@ The command line must not import experiments (they stand above it); installed en
 from __future__ import annotations
 
 import difflib
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 ENTRY_POINT_GROUP = "whp.experiments"
+
+
+def experiments() -> dict[str, EntryPoint]:
+    """Return the installed experiments by name."""
+    return {e.name: e for e in entry_points(group=ENTRY_POINT_GROUP)}
 
 
 def run_experiment(slug: str, scale: str, seed: int, out: Path, options: list[str]) -> str:
@@ -19,8 +24,10 @@ def run_experiment(slug: str, scale: str, seed: int, out: Path, options: list[st
     ------
     ValueError
         If no experiment has this name, the scale is unknown, or an option is not ``name=value``.
+    ImportError
+        If the experiment needs data or a package that are not installed.
     """
-    found = {e.name: e for e in entry_points(group=ENTRY_POINT_GROUP)}
+    found = experiments()
     if slug not in found:
         near = difflib.get_close_matches(slug, found, 1)
         hint = f"; did you mean {near[0]}?" if near else f" (there are: {', '.join(sorted(found)) or 'none'})"
