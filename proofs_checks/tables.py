@@ -159,7 +159,7 @@ def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool)
 
 
 def _failure(t: TheoremReport, c: CheckReport) -> Panel:
-    parts: list[Any] = [Text(t.theorem.statement), Text(f"\n{c.verdict.text}")]
+    parts: list[Any] = [Text(t.theorem.announcement), Text(f"\n{c.verdict.text}")]
     if c.evidence is not None and c.evidence.violations:
         shown = smallest_violation(c.evidence)
         parts.append(Text(f"smallest instance found: {_instance(shown.instance.decode())}"))
