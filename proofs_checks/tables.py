@@ -43,6 +43,12 @@ _STYLE = {
     Kind.UNAVAILABLE: "dim",
     Kind.NOT_APPLICABLE: "dim",
 }
+_JUDGED = {
+    "slack": "both sides of the claim, on each instance",
+    "event": "probability of an event, by replicates",
+    "sample": "expectation, by replicates",
+    "rate": "growth rate, by a fit over sizes",
+}
 _LONGEST = 2000  # characters of an instance that are shown
 
 
@@ -116,7 +122,7 @@ def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Pro
     optional = [("reading", theorem.reading), ("not claimed", theorem.not_claimed), ("corrects", theorem.corrects)]
     lines += [(k, v) for k, v in optional if v]
     for c in checks:
-        lines.append((f"check {c.name}", f"{c.kind} on {c.instances.scope}"))
+        lines.append((f"check {c.name}", f"{c.kind}: {_JUDGED[c.kind]}; {c.instances.scope}"))
         lines += [("  slot", f"{s.name}{s.signature}: {s.arguments} -> {s.returns}") for s in c.slots]
         lines.append(("  mutants", ", ".join(m.name for m in c.mutants) or "none"))
     lines += [(f"proof {p.name}", p.scope) for p in proofs]
