@@ -6,6 +6,7 @@ The command line must not import experiments (they stand above it); installed en
 from __future__ import annotations
 
 import difflib
+import inspect
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def run_experiment(slug: str, scale: str, seed: int, out: Path, options: list[st
     Raises
     ------
     ValueError
-        If no experiment has this name, the scale is unknown, or an option is not ``name=value``.
+        If no experiment has this name, the scale is unknown, or an option is unknown or not ``name=value``.
     ImportError
         If the experiment needs data or a package that are not installed.
     """
@@ -40,5 +41,10 @@ def run_experiment(slug: str, scale: str, seed: int, out: Path, options: list[st
         if not separator or not name.isidentifier():
             raise ValueError(f"an option is written name=value, got {text!r}")
         named[name] = value
-    result = found[slug].load()(scale=scale, seed=seed, out=out / slug, **named)
-    return str(result)
+    run = found[slug].load()
+    known = inspect.signature(run).parameters
+    options_there = sorted(set(known) - {"scale", "seed", "out"})
+    for name in named:
+        if name not in options_there and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            raise ValueError(f"experiment {slug} has no option {name!r} (it has {', '.join(options_there) or 'none'})")
+    return str(run(scale=scale, seed=seed, out=out / slug, **named))

@@ -212,7 +212,7 @@ class _Experiment:
     """An installed experiment whose data are not installed."""
 
     def load(self):
-        def run(**options):
+        def run(scale, seed, out, words=""):
             raise ImportError("the data are not installed")
 
         return run
@@ -224,6 +224,7 @@ def test_experiments_are_listed_and_missing_data_are_one_line(call, monkeypatch)
     monkeypatch.setattr(experiment_runner, "experiments", lambda: {"hungry": _Experiment()})
     assert call("experiment") == (0, "hungry\n", "")
     assert_one_line(call("experiment", "hungry"), "the data are not installed")
+    assert_one_line(call("experiment", "hungry", "--set", "word=1"), "no option 'word'", "words")
 
 
 def test_ids_of_the_list_are_never_broken_over_lines(call):
