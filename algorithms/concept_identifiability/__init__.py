@@ -30,6 +30,7 @@ from whp.algorithms.concept_identifiability.scores import (
     matched_correlation_of,
     structural_distance,
 )
+from whp.algorithms.concept_identifiability.structure_matching import match_structures, pull_back_scores
 from whp.algorithms.concept_identifiability.whitening import Whitening, whiten
 
 __all__ = [
@@ -58,10 +59,12 @@ __all__ = [
     "fast_ica",
     "joint_diagonalisation",
     "joint_diagonalisation_of_two",
+    "match_structures",
     "matched_correlation",
     "matched_correlation_of",
     "mutual_information",
     "mutual_information_gap",
+    "pull_back_scores",
     "sklearn_fast_ica",
     "span_check",
     "split_atoms",

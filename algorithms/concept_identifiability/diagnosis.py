@@ -90,7 +90,7 @@ class Diagnosis:
     @property
     def rows_are_incomparable(self) -> bool:
         """P_anti."""
-        return all(c.no_row_contains for c in self.concepts)
+        return all(c.no_row_contains and c.status != "class-independent" for c in self.concepts)
 
     @property
     def differences_isolate_all(self) -> bool:

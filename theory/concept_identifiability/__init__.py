@@ -1,5 +1,6 @@
 """Nonparametric identification of latent concepts (Zheng, Xie, Zhang; ICML 2025): structure, models, theorems."""
 
+from whp.theory.concept_identifiability import bounds
 from whp.theory.concept_identifiability.couplings import (
     Coupling,
     ReparametrisedModel,
@@ -48,6 +49,12 @@ from whp.theory.concept_identifiability.structure import (
     structural_sparsity,
 )
 from whp.theory.concept_identifiability.theorems import PAPER, THEOREMS
+from whp.theory.concept_identifiability.transformed import (
+    TransformedStructure,
+    allowed_permutations,
+    respects_preorder,
+    touched,
+)
 
 __all__ = [
     "GADGETS",
@@ -61,9 +68,12 @@ __all__ = [
     "LinearGaussianModel",
     "Matrix",
     "ReparametrisedModel",
+    "TransformedStructure",
     "all_structures",
+    "allowed_permutations",
     "applied",
     "atoms",
+    "bounds",
     "candidate_maps",
     "covariances",
     "determinant",
@@ -83,6 +93,7 @@ __all__ = [
     "product",
     "proportional_partners",
     "rank",
+    "respects_preorder",
     "rotate",
     "row_is_distinct",
     "rows_are_distinct",
@@ -91,6 +102,7 @@ __all__ = [
     "score_differences",
     "spans_every_class",
     "structural_sparsity",
+    "touched",
     "transpose",
     "variables",
 ]

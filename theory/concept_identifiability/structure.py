@@ -163,8 +163,8 @@ def pair_isolates(structure: ClassConceptStructure, concept: int) -> tuple[int, 
 
 
 def rows_are_incomparable(structure: ClassConceptStructure) -> bool:
-    """P_anti: no row is contained in another."""
-    return all(no_row_contains(structure, i) for i in range(structure.n_concepts))
+    """P_anti: no row is contained in another, nor zero (which matters for a single concept only)."""
+    return all(any(row) and no_row_contains(structure, i) for i, row in enumerate(structure.rows))
 
 
 def differences_isolate_all(structure: ClassConceptStructure) -> bool:
