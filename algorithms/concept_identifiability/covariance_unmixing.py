@@ -72,7 +72,7 @@ class CovarianceUnmixing:
         array (rank, n_class_variables)
             Estimated structure, row i that of source i; a class variable no two contexts differ in alone gives zeros.
         """
-        from scipy.stats import f as f_law
+        from scipy.special import fdtr, fdtrc
 
         values = np.asarray(contexts)
         if values.ndim != 2 or values.shape[0] != len(self.labels):
@@ -84,8 +84,8 @@ class CovarianceUnmixing:
         share = level / max(1, len(pairs) * self.rank)
         for a, b in pairs:
             ratio = self.variances[a] / self.variances[b]
-            law = f_law(self.counts[a] - 1, self.counts[b] - 1)
-            changed = (law.sf(ratio) < share / 2) | (law.cdf(ratio) < share / 2)
+            freedom = self.counts[a] - 1, self.counts[b] - 1
+            changed = (fdtrc(*freedom, ratio) < share / 2) | (fdtr(*freedom, ratio) < share / 2)
             found[changed, int(np.flatnonzero(values[a] != values[b])[0])] = 1
         return found
 

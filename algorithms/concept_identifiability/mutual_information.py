@@ -24,7 +24,7 @@ class Information:
     binning : str
         How the code was binned: ``"4 values"`` or ``"10 bins of equal frequency"``.
     informative : bool
-        False when the average bin of the joint table has fewer than two samples: the plug-in value then says nothing.
+        False when bins of the code hold fewer than two samples on average: the plug-in value then says nothing.
     """
 
     value: float
@@ -90,8 +90,7 @@ def mutual_information(code: Any, factor: Any, bins: int = 10) -> Information:
     joint = table / x.size
     own, other = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))
     value = own + other - _entropy(joint.ravel())
-    occupied = int(np.count_nonzero(table))
-    return Information(min(max(value, 0.0), own, other), own, other, binning, x.size >= 2 * occupied)
+    return Information(min(max(value, 0.0), own, other), own, other, binning, x.size >= 2 * table.shape[0])
 
 
 def mutual_information_gap(codes: Any, factors: Any, bins: int = 10) -> InformationGap:

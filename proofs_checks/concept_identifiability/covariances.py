@@ -200,7 +200,7 @@ def amari_at_size(instance: int, *, unmixer: Unmixer, rng: np.random.Generator) 
     return Cost(instance, float(np.median(distances)), "median Amari distance")
 
 
-ROWS_PER_CONTEXT = 400
+ROWS_PER_CONTEXT = 50
 
 
 def structure_missed_from(rows_per_context: int) -> Callable[..., Event]:
@@ -306,7 +306,7 @@ CHECKS: tuple[Check, ...] = (
         kind="event",
         observe=structure_missed_from(ROWS_PER_CONTEXT),
         instances=Instances(
-            "two fixed models of three concepts and two class variables with three levels, 400 rows a context",
+            "two fixed models of three concepts and two class variables with three levels, 50 rows a context",
             examples=sampled_models,
         ),
         slots={STRUCTURE_ESTIMATOR: structure_of},

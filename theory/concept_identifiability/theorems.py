@@ -263,7 +263,7 @@ DERIVED = (
         paper=PAPER,
         title="The structure is recovered from samples",
         statement=(
-            "From 400 rows in each of nine contexts, for three concepts and two class variables, joint diagonalisation "
+            "From 50 rows in each of nine contexts, for three concepts and two class variables, joint diagonalisation "
             "and F tests return M up to a permutation of rows, except with probability 0.2."
         ),
         claim=Claim("P(M^ != P M)", "<=", "0.2"),
