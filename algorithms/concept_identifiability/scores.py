@@ -157,12 +157,17 @@ def structural_distance(structure: Any, estimated: Any) -> int:
     """
     from scipy.optimize import linear_sum_assignment
 
-    one, other = (ClassConceptStructure(rows).matrix.astype(np.int64) for rows in (structure, estimated))
+    one, other = (_entries(rows) for rows in (structure, estimated))
     if one.shape != other.shape:
         raise ValueError(f"structures must have the same shape, got {one.shape} and {other.shape}")
     differences = np.abs(one[:, None, :] - other[None, :, :]).sum(axis=2)
     rows, columns = linear_sum_assignment(differences)
     return int(differences[rows, columns].sum())
+
+
+def _entries(structure: Any) -> NDArray[np.int64]:
+    found = structure if isinstance(structure, ClassConceptStructure) else ClassConceptStructure(structure)
+    return found.matrix.astype(np.int64)
 
 
 def block_r_squared(source: Any, target: Any, *, folds: int = 5, n_features: int = 200, seed: int = 0) -> float:
