@@ -43,9 +43,9 @@ def first_paragraph(lines, document):
 
 
 def without_substitutions(text):
-    """Keep absolute values such as |x| from being taken for substitutions, outside literals."""
+    """Keep absolute values such as |x| from being taken for substitutions, outside literals; idempotent."""
     parts = re.split(r"(``.*?``)", text)
-    return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
+    return "".join(p if p.startswith("``") else re.sub(r"(?<!\\)\|", r"\\|", p) for p in parts)
 
 
 def process(app, what, name, obj, options, lines):
