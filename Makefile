@@ -70,7 +70,8 @@ bench-peers: $(VENV)/.test
 	$(BIN)/python benchmarks/peers/run.py
 
 docs: $(VENV)/.test
-	$(BIN)/sphinx-build -q docs site
+	rm -rf docs/generated # pages of modules that are gone
+	$(BIN)/sphinx-build -q -W --keep-going docs site
 
 dist: $(VENV)/.test
 	$(BIN)/python -m build --no-isolation

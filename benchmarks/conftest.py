@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from threadpoolctl import threadpool_limits
 
-collect_ignore = ["peers"]  # scripts for other environments
+collect_ignore = ["peers", "overhead_theorems.py"]  # scripts for other environments
 
 
 @pytest.fixture(autouse=True, scope="session")

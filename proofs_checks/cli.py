@@ -67,7 +67,7 @@ def _load(modules: list[str] | None) -> tuple[str, ...]:
     from whp.theory.core.registry import load_papers
 
     for source, reason in leave_out_broken().items():
-        typer.echo(f"whp: the installed theorems of {source!r} are left out: {' '.join(reason.split())}", err=True)
+        typer.echo(f"whp: the installed module {source!r} is left out: {' '.join(reason.split())}", err=True)
     for name in modules or []:
         load_papers().add_module(name)
     return tuple(modules or [])
@@ -405,14 +405,17 @@ def replay(evidence: Path, as_json: Json = False) -> None:
 @app.command()
 def bound(
     id: str,
-    values: Annotated[list[str] | None, typer.Argument(help="name=value for each symbol.")] = None,
+    values: Annotated[
+        list[str] | None, typer.Argument(help="name=value for each symbol, or name=LOW:HIGH[:log|lin][:POINTS].")
+    ] = None,
     solve: Annotated[str | None, typer.Option(help="Symbol to solve for.")] = None,
     at_most: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
     at_least: Annotated[float | None, typer.Option(help="Target for --solve.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the range into an .svg, .png or .pdf file.")] = None,
     theorems: Modules = None,
     as_json: Json = False,
 ) -> None:
-    """Evaluate a theorem's bound, with a rigorous enclosure, or invert it."""
+    """Evaluate a theorem's bound, with a rigorous enclosure, or invert it; at a point or over ranges."""
     with _errors():
         _load(theorems)
         from whp.proofs_checks import tables
@@ -421,13 +424,19 @@ def bound(
         found = theorem(id).bound
         if found is None:
             raise ValueError(f"the claim of {id} has no bound to evaluate: {theorem(id).claim.text}")
-        given = _values(values or [])
+        ranges = dict(t.split("=", 1) for t in values or [] if ":" in t and "=" in t)
+        given = _values([t for t in values or [] if t.partition("=")[0] not in ranges])
+        if solve is None and (at_most is not None or at_least is not None):
+            raise ValueError("--at-most and --at-least go with --solve")
+        if ranges:
+            _bound_over(found, given, ranges, (solve, at_most, at_least), plot, as_json)
+            return
+        if plot is not None:
+            raise ValueError("--plot needs a range, such as n=1e2:1e6:log")
         if solve is not None:
             answer = found.solve(solve, at_most=at_most, at_least=at_least, **given)
             data = {"bound": found.name, "solved": solve, "value": answer, "at": given}
         else:
-            if at_most is not None or at_least is not None:
-                raise ValueError("--at-most and --at-least go with --solve")
             low, high = found.enclosure(**given)
             data = {"bound": found.name, "value": found(**given), "at": given}
             data |= {"low": _outward(low, -math.inf), "high": _outward(high, math.inf)}
@@ -435,6 +444,41 @@ def bound(
             _emit(data)
         else:
             tables.show_bound(found, data)
+
+
+def _bound_over(
+    found: Any,
+    given: dict[str, Any],
+    ranges: dict[str, str],
+    target: tuple[str | None, float | None, float | None],
+    file: Path | None,
+    as_json: bool,
+) -> None:
+    from whp.proofs_checks import curves, tables
+
+    solve, at_most, at_least = target
+    drawn = curves.curves(found, given, ranges, solve=solve, at_most=at_most, at_least=at_least)
+    if file is not None:
+        words = (
+            f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else ""
+        )
+        curves.plot(found, drawn, file, solve, words)
+    if as_json:
+        _emit(
+            {
+                "bound": found.name,
+                "solved": solve,
+                "curves": [
+                    {"at": c.at, "symbol": c.axis.symbol, "points": list(zip(c.axis.values, c.values, strict=True))}
+                    for c in drawn
+                ],
+                "plot": None if file is None else str(file),
+            }
+        )
+        return
+    tables.show_curves(found, drawn, solve)
+    if file is not None:
+        typer.echo(f"plot: {file}")
 
 
 def _outward(end: Any, direction: float) -> float:
@@ -468,19 +512,26 @@ def _values(texts: list[str]) -> dict[str, Any]:
 
 @app.command()
 def experiment(
-    slug: str,
+    slug: Annotated[str | None, typer.Argument(help="The paper; without it, lists the papers that have one.")] = None,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path(".whp/experiments"),
     option: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")
+        list[str] | None, typer.Option("--set", help="name=value: a parameter of whp.experiments.SLUG.run.")
     ] = None,
 ) -> None:
     """Run a paper's experiment on real data: tables and figures beside the paper's numbers."""
     with _errors():
-        from whp.proofs_checks.experiment_runner import run_experiment
+        from whp.proofs_checks.experiment_runner import experiments, run_experiment
 
-        typer.echo(run_experiment(slug, scale, seed, out, option or []))
+        if slug is None:
+            typer.echo("\n".join(sorted(experiments())) or "no experiment is installed")
+            return
+        try:
+            result = run_experiment(slug, scale, seed, out, option or [])
+        except ImportError as error:
+            _stop(error)
+        typer.echo(result)
 
 
 ledger_app = typer.Typer(help="Look into a ledger of campaigns, or make it smaller.", no_args_is_help=True)
@@ -555,7 +606,7 @@ def new(
             _emit({"path": str(path)})
             return
         slug = id.split(".")[0]
-        typer.echo(f"{path}\ntry: whp verify {slug} --theorems {path}; whp mutants {slug} --theorems {path}")
+        typer.echo(f"{path}\ntry: whp verify {slug} --theorems {path}\n     whp mutants {slug} --theorems {path}")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.marginalization.oracle import Oracle, ZeroWeightError
+from whp.theory.foundations.argument_checks import require_generator, whole_number
 from whp.theory.marginalization import Pattern, Scalar, Weights, as_assignment
 
 __all__ = ["SignedFunctionError", "ancestral_conditionals", "draw", "draw_under_weights", "draw_with_hamming_weight"]
@@ -91,6 +92,8 @@ def draw_under_weights(oracle: Oracle, weights: Weights, rng: np.random.Generato
     >>> draw_under_weights(oracle, Weights(((1, 0),)), np.random.default_rng(0)).tolist()
     [[1]]
     """
+    if not isinstance(weights, Weights):
+        raise TypeError(f"weights must be a Weights object, got {type(weights).__name__}")
     for position, (w, w_bar) in enumerate(weights.pairs):
         if w < 0 or w_bar < 0:
             raise SignedFunctionError(f"weights must not be negative for sampling, got ({w}, {w_bar}) at {position}")
@@ -169,8 +172,8 @@ def _draw(
     rng: np.random.Generator,
     size: int,
 ) -> NDArray[np.int8]:
-    if size < 0:
-        raise ValueError(f"size must be at least 0, got {size}")
+    size = whole_number(size, "size", 0)
+    require_generator(rng)
     _refuse_signed(oracle)
     total = _positive_total(weight_of(pattern), pattern)
     drawn = np.zeros((size, oracle.n), dtype=np.int8)

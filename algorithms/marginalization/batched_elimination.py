@@ -348,19 +348,24 @@ def _linear_backward(plan: EliminationPlan, run: _Run) -> tuple[dict[str, FloatA
     return marginals, adjoint.wide_rows
 
 
+def _left_size(step: Contraction) -> int:
+    """Entries of the axes that only the table has."""
+    return 1 if step.table is None else step.table.shape[2]
+
+
 def _push_back(run: _Run, adjoint: _Run, step: Contraction) -> None:
     out = adjoint.slots[step.slot]
     assert out is not None
-    members = out.shape[0]
+    members, left = out.shape[0], _left_size(step)
     a, k, r = step.split
     if step.table is None:
         back = np.broadcast_to(out.reshape(members, a, 1, r * run.batch), (members, a, k, r * run.batch))
     else:
         turned = step.table.reshape(members * a, -1, k).transpose(0, 2, 1)
-        back = np.matmul(turned, out.reshape(members * a, -1, r * run.batch))
+        back = np.matmul(turned, out.reshape(members * a, left, r * run.batch))
     back = back.reshape(members, *step.product_shape, run.batch)
     low = adjoint.low[step.slot] + step.log_smallest
-    high = adjoint.high[step.slot] + float(np.log(out.size / (members * a * r * run.batch))) + 1.0
+    high = adjoint.high[step.slot] + float(np.log(left)) + 1.0
     for operand, (share, floor, top) in zip(
         reversed(step.operands), _left_out_products(run, adjoint, step, (back, low, high)), strict=True
     ):
@@ -501,7 +506,7 @@ def _log_push_back(
     assert out is not None
     members = out.shape[0]
     a, k, r = step.split
-    adjoint = out.reshape(members, a, -1, 1, r * batch)
+    adjoint = out.reshape(members, a, _left_size(step), 1, r * batch)
     if step.log_table is None:
         flat = np.broadcast_to(adjoint[:, :, 0], (members, a, k, r * batch))
     else:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode
+from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode, state_number
 
 __all__ = ["parse_bif"]
 
@@ -42,7 +42,8 @@ def parse_bif(text: str, *, row_tolerance: float = 1e-4) -> BayesianNetwork:
     Raises
     ------
     ValueError
-        If a table is missing, has the wrong number of entries, or a row's sum is off by more than ``row_tolerance``.
+        If a table is missing, has the wrong number of entries, occurs twice, or a row's sum is off by more than
+        ``row_tolerance``.
 
     Examples
     --------
@@ -53,17 +54,23 @@ def parse_bif(text: str, *, row_tolerance: float = 1e-4) -> BayesianNetwork:
     >>> network["rain"].table.tolist()
     [0.8, 0.2]
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text must be the contents of a file, got {type(text).__name__}")
     clean = _COMMENT.sub(" ", text)
     states: dict[str, tuple[str, ...]] = {}
     for name, size, listed in _VARIABLE.findall(clean):
+        if name in states:
+            raise ValueError(f"variable {name!r} is declared twice")
         states[name] = _words(listed)
         if len(states[name]) != int(size):
             raise ValueError(f"variable {name!r} declares {size} states but lists {len(states[name])}")
     if not states:
         raise ValueError("the text declares no discrete variable")
-    nodes = {}
+    nodes: dict[str, DiscreteNode] = {}
     for heading, body in _PROBABILITY.findall(clean):
         node = _parse_table(heading, body, states, row_tolerance)
+        if node.name in nodes:
+            raise ValueError(f"variable {node.name!r} has two probability tables")
         nodes[node.name] = node
     missing = [name for name in states if name not in nodes]
     if missing:
@@ -76,7 +83,11 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _numbers(text: str) -> list[float]:
-    return [float(part) for part in re.split(r"[,\s]+", text.strip()) if part]
+    parts = [part for part in re.split(r"[,\s]+", text.strip()) if part]
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        raise ValueError(f"probabilities must be numbers, got {text.strip()!r}") from None
 
 
 def _parse_table(heading: str, body: str, states: dict[str, tuple[str, ...]], row_tolerance: float) -> DiscreteNode:
@@ -99,7 +110,7 @@ def _parse_table(heading: str, body: str, states: dict[str, tuple[str, ...]], ro
         chosen = _words(labels)
         if len(chosen) != len(parents):
             raise ValueError(f"row ({labels.strip()}) of {name!r} must give a state to each of {parents}")
-        index = tuple(states[parent].index(state) for parent, state in zip(parents, chosen, strict=True))
+        index = tuple(state_number(p, states[p], state) for p, state in zip(parents, chosen, strict=True))
         values[index] = _row(_numbers(numbers), shape[-1], name)
     return DiscreteNode(name, states[name], parents, _rescaled(values, name, row_tolerance))
 

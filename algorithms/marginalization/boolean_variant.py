@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from whp.algorithms.marginalization.oracle import Oracle
-from whp.theory.marginalization import Pattern, Scalar, Weights
+from whp.theory.marginalization import Pattern, Scalar, Weights, as_scalar
 
 __all__ = ["BooleanVariantOracle", "SignedVariantOracle"]
 
@@ -25,7 +25,14 @@ def _weight_of_everything(weights: Weights) -> Scalar:
     return product
 
 
-def _half(value: Scalar) -> Scalar:
+def _half(points: int, signed: Scalar) -> Scalar:
+    """``(points + signed) / 2``, where ``signed`` is a sum of so many signs."""
+    if not -points <= signed <= points:
+        raise ValueError(f"base must take the values 1 and -1 only, but {points} values add to {signed}")
+    return _halved(points + signed)
+
+
+def _halved(value: Scalar) -> Scalar:
     if isinstance(value, float):
         return value / 2
     halved = Fraction(value) / 2
@@ -59,19 +66,19 @@ class BooleanVariantOracle(Oracle):
         return True
 
     def _evaluate(self, x: tuple[int, ...]) -> Scalar:
-        return _half(1 + self.base.evaluate(x))
+        return _half(1, self.base.evaluate(x))
 
     def _count(self) -> Scalar:
-        return _half(2**self.n + self.base.count())
+        return _half(2**self.n, self.base.count())
 
     def _marginal(self, q: Pattern) -> Scalar:
-        return _half(2**q.s + self.base.marginal(q))
+        return _half(2**q.s, self.base.marginal(q))
 
     def _hamming_marginal(self, q: Pattern, k: int) -> Scalar:
-        return _half(_ones(q, k) + self.base.hamming_marginal(q, k))
+        return _half(_ones(q, k), self.base.hamming_marginal(q, k))
 
     def _virtual_evidence(self, weights: Weights) -> Scalar:
-        return _half(_weight_of_everything(weights) + self.base.virtual_evidence(weights))
+        return _halved(_weight_of_everything(weights) + self.base.virtual_evidence(weights))
 
 
 class SignedVariantOracle(Oracle):
@@ -98,6 +105,7 @@ class SignedVariantOracle(Oracle):
 
     def __init__(self, base: Oracle, normaliser: Scalar = 1) -> None:
         super().__init__(base.n)
+        normaliser = as_scalar(normaliser, "normaliser")
         if normaliser <= 0:
             raise ValueError(f"normaliser must be positive, got {normaliser}")
         self.base = base

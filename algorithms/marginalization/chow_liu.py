@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.foundations.argument_checks import whole_number
 from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteNode
 
 __all__ = ["ChowLiuFit", "fit_chow_liu_tree", "fit_naive_bayes"]
 
 IntArray = NDArray[np.int64]
+#: Largest table of pair counts, in numbers (2 GiB).
+MAX_PAIR_COUNTS = 2**28
 FloatArray = NDArray[np.float64]
 
 
@@ -74,7 +77,7 @@ def fit_chow_liu_tree(
     """
     table, sizes, labels = _checked(data, cardinalities, names, pseudocount)
     n = table.shape[1]
-    if not 0 <= root < n:
+    if not 0 <= whole_number(root, "root") < n:
         raise ValueError(f"root must be a column between 0 and {n - 1}, got {root}")
     information = _mutual_information(table, sizes)
     edges = _maximum_spanning_tree(information, root)
@@ -113,6 +116,8 @@ def fit_naive_bayes(
     labelled = np.asarray(classes)
     if labelled.shape != (len(features),):
         raise ValueError(f"classes must have one entry for each of {len(features)} observations, got {labelled.shape}")
+    if labelled.dtype.kind == "f" and not np.isfinite(labelled).all():
+        raise ValueError("classes must hold class numbers 0, 1, ..., got a number that is not finite")
     table, sizes, labels = _checked(
         np.column_stack([labelled, features]), [int(labelled.max()) + 1, *sizes], [class_name, *labels], pseudocount
     )
@@ -128,19 +133,27 @@ def _checked(
     raw = np.asarray(data)
     if raw.ndim != 2 or raw.size == 0:
         raise ValueError(f"data must be a non-empty table of shape (observations, variables), got shape {raw.shape}")
-    table = raw.astype(np.int64)
+    if raw.dtype.kind not in "biuf":
+        raise TypeError(f"data must hold state numbers 0, 1, ..., got an array of {raw.dtype}")
+    with np.errstate(invalid="ignore"):
+        table = raw.astype(np.int64)
     if not np.array_equal(table, raw) or table.min() < 0:
         row, column = (int(i) for i in np.argwhere((table != raw) | (table < 0))[0])
         raise ValueError(
-            f"data must hold state numbers 0, 1, ..., got {raw[row, column]!r} in row {row}, column {column}"
+            f"data must hold state numbers 0, 1, ..., got {raw[row, column].item()!r} in row {row}, column {column}"
         )
-    if not (np.isfinite(pseudocount) and pseudocount >= 0):
+    if not (isinstance(pseudocount, int | float | np.number) and np.isfinite(pseudocount) and pseudocount >= 0):
         raise ValueError(f"pseudocount must be finite and at least 0, got {pseudocount!r}")
     observed = table.max(axis=0) + 1
-    sizes = [int(k) for k in (observed if cardinalities is None else cardinalities)]
+    sizes = [whole_number(k, "cardinalities", 1) for k in (observed if cardinalities is None else cardinalities)]
     labels = [f"X{i}" for i in range(table.shape[1])] if names is None else list(names)
     if len(sizes) != table.shape[1] or len(labels) != table.shape[1]:
         raise ValueError(f"cardinalities and names must have one entry for each of {table.shape[1]} columns")
+    if sum(sizes) ** 2 > MAX_PAIR_COUNTS:
+        raise ValueError(
+            f"counting pairs of {sum(sizes)} states in all needs {sum(sizes)}^2 numbers, more than {MAX_PAIR_COUNTS}; "
+            "number the states without gaps"
+        )
     too_many = [labels[i] for i in range(len(sizes)) if observed[i] > sizes[i]]
     if too_many:
         raise ValueError(f"columns {too_many} hold states beyond their cardinalities")

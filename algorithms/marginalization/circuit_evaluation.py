@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.algorithms.marginalization.circuits import ArithmeticCircuit, NodeKind, as_fraction
+from whp.theory.foundations.argument_checks import real_array
 
 __all__ = ["evaluate_batch", "evaluate_exact", "evaluate_log_batch", "node_values_exact"]
 
@@ -103,7 +104,7 @@ def evaluate_batch(circuit: ArithmeticCircuit, values: ArrayLike) -> FloatArray:
 
 
 def _checked(circuit: ArithmeticCircuit, values: ArrayLike) -> FloatArray:
-    rows = np.asarray(values, dtype=np.float64)
+    rows = real_array(values)
     if rows.ndim != 2 or rows.shape[1] != len(circuit.inputs):
         raise ValueError(f"values must have shape (batch, {len(circuit.inputs)}), got {rows.shape}")
     if not np.all(np.isfinite(rows)):
@@ -125,8 +126,15 @@ def _leaves(circuit: ArithmeticCircuit, rows: FloatArray) -> FloatArray:
     constants = np.flatnonzero(circuit.kinds == NodeKind.CONSTANT)
     store[inputs] = rows.T[circuit.left[inputs]]
     if constants.size:
-        store[constants] = np.array([float(circuit.constants[i]) for i in circuit.left[constants]])[:, None]
+        store[constants] = np.array([_as_float(circuit.constants[i]) for i in circuit.left[constants]])[:, None]
     return store
+
+
+def _as_float(constant: Fraction) -> float:
+    try:
+        return float(constant)
+    except OverflowError:
+        raise OverflowError("a constant exceeds float64; evaluate_log_batch has no such limit") from None
 
 
 def _evaluate_chunk(circuit: ArithmeticCircuit, rows: FloatArray) -> FloatArray:

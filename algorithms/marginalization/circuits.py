@@ -17,6 +17,8 @@ from numbers import Rational
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.foundations.argument_checks import whole_number
+
 __all__ = ["ArithmeticCircuit", "CircuitBuilder", "GateCounts", "NodeKind", "as_fraction", "network_inputs"]
 
 IntArray = NDArray[np.int64]
@@ -214,8 +216,13 @@ class CircuitBuilder:
     """
 
     def __init__(self, inputs: Iterable[str], input_variables: Sequence[int] | None = None) -> None:
+        if isinstance(inputs, str):
+            raise TypeError(f"inputs must be a sequence of names, got the text {inputs!r}")
         self.inputs = tuple(inputs)
-        self.input_variables = tuple(range(len(self.inputs))) if input_variables is None else tuple(input_variables)
+        if len(set(self.inputs)) < len(self.inputs):
+            raise ValueError(f"names of inputs must be different, got {self.inputs}")
+        owners = range(len(self.inputs)) if input_variables is None else input_variables
+        self.input_variables = tuple(whole_number(v, "input_variables", 0) for v in owners)
         self._kinds: list[int] = [NodeKind.INPUT] * len(self.inputs)
         self._left: list[int] = list(range(len(self.inputs)))
         self._right: list[int] = [-1] * len(self.inputs)
@@ -238,9 +245,10 @@ class CircuitBuilder:
         ValueError
             If there is no such input.
         """
-        if not 0 <= number < len(self.inputs):
-            raise ValueError(f"input must be between 0 and {len(self.inputs) - 1}, got {number}")
-        return number
+        place = whole_number(number, "input")
+        if not 0 <= place < len(self.inputs):
+            raise ValueError(f"input must be between 0 and {len(self.inputs) - 1}, got {place}")
+        return place
 
     def constant(self, value: Rational | float) -> int:
         """Node of a rational constant; equal constants share a node."""
@@ -304,7 +312,7 @@ class CircuitBuilder:
             tuple(self._constants),
             self.inputs,
             self.input_variables,
-            tuple(outputs),
+            tuple(whole_number(output, "outputs") for output in outputs),
         )
 
     def _balanced(self, kind: NodeKind, nodes: Sequence[int], empty: int) -> int:
@@ -317,6 +325,7 @@ class CircuitBuilder:
         return row[0]
 
     def _gate(self, kind: NodeKind, left: int, right: int) -> int:
+        left, right = whole_number(left, "operands"), whole_number(right, "operands")
         for operand in (left, right):
             if not 0 <= operand < len(self._kinds):
                 raise ValueError(f"operands must be nodes between 0 and {len(self._kinds) - 1}, got {operand}")

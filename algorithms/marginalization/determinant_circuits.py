@@ -16,14 +16,17 @@ from numpy.typing import ArrayLike
 
 from whp.algorithms.marginalization.circuits import ArithmeticCircuit, CircuitBuilder, as_fraction, network_inputs
 from whp.algorithms.marginalization.folding_arithmetic import Entry, FoldingArithmetic
+from whp.theory.marginalization import DPPKernel
 
 __all__ = ["dpp_circuit", "gaussian_elimination_program", "samuelson_berkowitz"]
 
 Matrix = list[list[Fraction]]
 
 
-def _exact_square(kernel: ArrayLike) -> Matrix:
-    raw = np.asarray(kernel, dtype=object)
+def _exact_square(kernel: ArrayLike | DPPKernel) -> Matrix:
+    raw = np.asarray(kernel.matrix if isinstance(kernel, DPPKernel) else kernel, dtype=object)
+    if raw.size == 0 and raw.ndim == 1:
+        return []
     if raw.ndim != 2 or raw.shape[0] != raw.shape[1]:
         raise ValueError(f"L must be a square matrix, got shape {raw.shape}")
     return [[as_fraction(raw[i, j], f"L[{i}, {j}]") for j in range(raw.shape[1])] for i in range(raw.shape[0])]
@@ -74,12 +77,12 @@ def _toeplitz_band(arithmetic: FoldingArithmetic, matrix: Sequence[Sequence[Entr
     return band
 
 
-def dpp_circuit(kernel: ArrayLike) -> ArithmeticCircuit:
+def dpp_circuit(kernel: ArrayLike | DPPKernel) -> ArithmeticCircuit:
     """Division-free circuit for ``N(w, wbar) = det(diag(wbar) + diag(w) L)``.
 
     Parameters
     ----------
-    kernel : array_like, shape (n, n)
+    kernel : array_like, shape (n, n), or DPPKernel
         The matrix ``L``; integers, fractions or floats (taken as exact). Neither symmetry nor positivity is needed.
 
     Returns
@@ -110,12 +113,14 @@ def dpp_circuit(kernel: ArrayLike) -> ArithmeticCircuit:
     return builder.build(arithmetic.node(samuelson_berkowitz(arithmetic, matrix)))
 
 
-def gaussian_elimination_program(kernel: ArrayLike, *, lookup: bool = True) -> Callable[[Sequence[Any]], Any]:
+def gaussian_elimination_program(
+    kernel: ArrayLike | DPPKernel, *, lookup: bool = True
+) -> Callable[[Sequence[Any]], Any]:
     """Real-RAM program for ``p(w) = det(diag(1 - w) + diag(w) L)`` by Gaussian elimination with pivot search.
 
     Parameters
     ----------
-    kernel : array_like, shape (n, n)
+    kernel : array_like, shape (n, n), or DPPKernel
         The matrix ``L``.
     lookup : bool, optional
         Begin with a table lookup for inputs that are all 0 or 1, as programs with special-cased inputs do: a path taken

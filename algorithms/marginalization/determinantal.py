@@ -74,6 +74,8 @@ class DPPOracle(Oracle):
     answers = frozenset(Query)
 
     def __init__(self, kernel: DPPKernel) -> None:
+        if not isinstance(kernel, DPPKernel):
+            raise TypeError(f"kernel must be a DPPKernel (see DPPKernel.of), got {type(kernel).__name__}")
         super().__init__(kernel.n)
         self.kernel = kernel
         self._exact = kernel.is_exact

@@ -16,6 +16,7 @@ from whp.algorithms.marginalization.circuit_simplification import simplify
 from whp.algorithms.marginalization.circuits import ArithmeticCircuit, CircuitBuilder
 from whp.algorithms.marginalization.folding_arithmetic import Entry, FoldingArithmetic
 from whp.algorithms.marginalization.real_ram import RealRamTrace, TraceOperation
+from whp.theory.foundations.argument_checks import whole_number
 
 __all__ = ["DivisionFreeCircuit", "division_free_gate_bound", "strassen_divfree"]
 
@@ -70,6 +71,7 @@ def strassen_divfree(
         A generic path, see `trace_real_ram`.
     degree : int, optional
         Bound on the total degree of the polynomial; by default the number of inputs, right for multilinear polynomials.
+        Trusted, not tested: a path of higher degree, or one that computes no polynomial, is truncated there.
     inputs : sequence of str, optional
         Names of the inputs; by default ``w0, w1, ...``.
     input_variables : sequence of int, optional
@@ -81,9 +83,7 @@ def strassen_divfree(
         The circuit, simplified form and bound.
     """
     n = len(trace.xi)
-    degree = n if degree is None else degree
-    if degree < 0:
-        raise ValueError(f"degree must be at least 0, got {degree}")
+    degree = n if degree is None else whole_number(degree, "degree", 0)
     builder = CircuitBuilder(inputs or [f"w{i}" for i in range(n)], input_variables)
     arithmetic = FoldingArithmetic(builder)
     series: list[Series] = []

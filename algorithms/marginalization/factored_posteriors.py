@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from whp.algorithms.marginalization.elimination_orders import TreewidthError
 from whp.algorithms.marginalization.elimination_plans import conditioned
-from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteMarkovNetwork
+from whp.theory.foundations.argument_checks import require_generator, whole_number
+from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteMarkovNetwork, state_number
 
 __all__ = ["ConditionalTable", "FactoredPosterior", "factorise"]
 
@@ -67,14 +68,12 @@ class FactoredPosterior:
         Raises
         ------
         ValueError
-            If a target is missing or a state unknown.
+            If a target is missing, a state unknown, or another variable mentioned.
         """
-        chosen = {}
-        for name, states in self.states.items():
-            state = assignment.get(name)
-            if state not in states and not (isinstance(state, int) and 0 <= state < len(states)):
-                raise ValueError(f"the assignment must give {name!r} one of the states {states}, got {state!r}")
-            chosen[name] = states.index(state) if isinstance(state, str) else int(state)
+        chosen = {name: state_number(name, self.states[name], assignment.get(name)) for name in self.states}
+        unknown = [name for name in assignment if name not in self.states]
+        if unknown:
+            raise ValueError(f"the assignment must give states to the targets only, got {unknown}")
         with np.errstate(divide="ignore"):
             return float(
                 sum(np.log(c.table[tuple(chosen[name] for name in (*c.given, c.variable))]) for c in self.conditionals)
@@ -95,6 +94,8 @@ class FactoredPosterior:
         dict from str to ndarray of int64, shape (size,)
             State numbers.
         """
+        size = whole_number(size, "size", 0)
+        require_generator(rng)
         draws: dict[str, NDArray[np.int64]] = {}
         for conditional in self.conditionals:
             rows = conditional.table[tuple(draws[name] for name in conditional.given)]

@@ -89,6 +89,8 @@ def gauss_sum(form: QuadraticForm) -> GaussSum:
     >>> gauss_sum(QuadraticForm.from_terms(1, [(0,)])).value
     0
     """
+    if not isinstance(form, QuadraticForm):
+        raise TypeError(f"form must be a QuadraticForm, got {type(form).__name__}")
     n = form.n
     if n == 0:
         return GaussSum(1 - 2 * form.constant, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from whp.theory.marginalization import Scalar
+from whp.theory.marginalization import Scalar, as_scalar
 
 __all__ = ["interpolate", "interpolate_at_zero", "require_distinct_nodes", "solve_moments"]
 
@@ -28,13 +28,16 @@ def require_distinct_nodes(nodes: Sequence[Scalar], name: str = "nodes") -> None
 
 
 def _exact(values: Sequence[Scalar], name: str) -> list[Fraction]:
-    for value in values:
-        if isinstance(value, float):
+    numbers = []
+    for i, value in enumerate(values):
+        number = value if isinstance(value, float) else as_scalar(value, f"{name}[{i}]")
+        if isinstance(number, float):
             raise TypeError(
                 f"{name} must be int or Fraction, got the float {value!r}:"
                 " interpolation would amplify its rounding beyond use"
             )
-    return [Fraction(value) for value in values]
+        numbers.append(Fraction(number))
+    return numbers
 
 
 def interpolate(nodes: Sequence[Scalar], values: Sequence[Scalar]) -> tuple[Fraction, ...]:

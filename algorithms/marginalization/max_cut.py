@@ -8,7 +8,7 @@ from fractions import Fraction
 from whp.algorithms.marginalization.interpolation import interpolate, require_distinct_nodes, solve_moments
 from whp.algorithms.marginalization.oracle import Oracle
 from whp.theory.foundations.graphs import Graph
-from whp.theory.marginalization import CutWitness, Scalar
+from whp.theory.marginalization import CutWitness, Scalar, as_scalar
 
 __all__ = ["InconsistentOracleError", "cut_distribution_from_hm", "cut_distribution_from_vm"]
 
@@ -26,6 +26,7 @@ def _as_counts(values: Sequence[Fraction], what: str) -> tuple[int, ...]:
 
 def _ratio(w: Scalar) -> Fraction:
     """``ρ = (1-w)/(1+w)``."""
+    w = as_scalar(w, "weights")
     if isinstance(w, float):
         raise TypeError(f"weights must be int or Fraction, got the float {w!r}: interpolation needs exact values")
     if w == -1:

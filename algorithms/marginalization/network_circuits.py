@@ -45,7 +45,7 @@ def network_circuit(
     TreewidthError
         If elimination would need too large a table.
     """
-    sizes = network.cardinalities
+    sizes = _cardinalities(network)
     names = [f"{name}={state}" for name, states in network.states.items() for state in states]
     owners = [i for i, states in enumerate(network.states.values()) for _ in states]
     builder = CircuitBuilder(names, owners)
@@ -66,13 +66,19 @@ def binary_network_circuit(
     TreewidthError
         If elimination would need too large a table.
     """
-    for name, size in network.cardinalities.items():
+    for name, size in _cardinalities(network).items():
         if size != 2:
             raise ValueError(f"every variable must have 2 states, but {name!r} has {size}; use network_circuit")
     n = len(network.variables)
     builder = CircuitBuilder(*network_inputs(n))
     weights = {name: [builder.input(n + i), builder.input(i)] for i, name in enumerate(network.variables)}
     return _eliminated(network, builder, weights, max_table_entries)
+
+
+def _cardinalities(network: BayesianNetwork | DiscreteMarkovNetwork) -> dict[str, int]:
+    if not isinstance(network, BayesianNetwork | DiscreteMarkovNetwork):
+        raise TypeError(f"network must be a BayesianNetwork or DiscreteMarkovNetwork, got {type(network).__name__}")
+    return network.cardinalities
 
 
 def _offsets(sizes: Sequence[int]) -> list[int]:

@@ -11,7 +11,7 @@ afterwards (Jeffrey's rule).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -28,6 +28,7 @@ from whp.algorithms.marginalization.batched_elimination import (
 from whp.algorithms.marginalization.elimination_orders import TreewidthError
 from whp.algorithms.marginalization.elimination_plans import EliminationPlan, compile_elimination, conditioned
 from whp.algorithms.marginalization.factored_posteriors import FactoredPosterior, factorise
+from whp.theory.foundations.argument_checks import real_array, whole_number
 from whp.theory.foundations.bayesian_networks import BayesianNetwork, DiscreteMarkovNetwork
 
 __all__ = ["Explanation", "ImpossibleEvidenceError", "JointTooLargeError", "NetworkEngine"]
@@ -116,8 +117,8 @@ class NetworkEngine:
         if not isinstance(network, BayesianNetwork | DiscreteMarkovNetwork):
             raise TypeError(f"network must be a BayesianNetwork or DiscreteMarkovNetwork, got {type(network).__name__}")
         self.network = network
-        self.max_table_entries = max_table_entries
-        self.max_joint_entries = max_joint_entries
+        self.max_table_entries = whole_number(max_table_entries, "max_table_entries", 1)
+        self.max_joint_entries = whole_number(max_joint_entries, "max_joint_entries", 1)
         self._plan = lru_cache(maxsize=128)(self._compile)
 
     # ---- plans and evidence ------------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class NetworkEngine:
 
     def _likelihood(self, name: str, likelihood: ArrayLike) -> FloatArray:
         try:
-            vector = np.array(likelihood, dtype=np.float64)
+            vector = real_array(likelihood)
         except (TypeError, ValueError) as error:
             raise ValueError(f"virtual_evidence[{name!r}] must be one weight per state, got {likelihood!r}") from error
         size = self.network.cardinalities[name]
@@ -185,9 +186,11 @@ class NetworkEngine:
                 f"virtual_evidence[{name!r}] must be {size} finite non-negative weights, not all zero, one for each "
                 f"state of {self.network.states[name]}, got {vector.tolist()}"
             )
-        return np.asarray(vector / vector.max())  # only ratios matter; the scale returns in evidence_log_probability
+        return vector  # unscaled: dividing by the largest entry could lose the smallest to underflow
 
     def _targets(self, targets: str | Sequence[str]) -> tuple[str, ...]:
+        if not isinstance(targets, Iterable):
+            raise TypeError(f"targets must be a variable or a sequence of variables, got {targets!r}")
         names = (targets,) if isinstance(targets, str) else tuple(targets)
         for name in names:
             self.network.require(name)
@@ -308,8 +311,7 @@ class NetworkEngine:
         given.
         """
         given = self._evidence(evidence, virtual_evidence)
-        scale = sum(float(np.log(np.max(np.asarray(w, dtype=float)))) for w in (virtual_evidence or {}).values())
-        total = float(log_partition(self._plan_for((), given), given.weights, 1)[0]) + scale
+        total = float(log_partition(self._plan_for((), given), given.weights, 1)[0])
         if isinstance(self.network, DiscreteMarkovNetwork):
             total -= self.log_normaliser()
         return total
@@ -405,6 +407,8 @@ class NetworkEngine:
             If fitting has not converged, because the marginals contradict the network or each other.
         """
         names = self._targets(targets)
+        if not isinstance(new_marginals, Mapping) or not new_marginals:
+            raise TypeError(f"new_marginals must map one or more variables to probabilities, got {new_marginals!r}")
         wanted = {self.network.require(name): self._marginal(name, values) for name, values in new_marginals.items()}
         weights = self._fitted_likelihoods(wanted, evidence, tolerance, max_iterations)
         answer = self.posterior(names, evidence, virtual_evidence=weights)
@@ -413,10 +417,9 @@ class NetworkEngine:
 
     def _marginal(self, name: str, values: ArrayLike) -> FloatArray:
         vector = self._likelihood(name, values)
-        raw = np.asarray(values, dtype=np.float64)
-        if abs(float(raw.sum()) - 1.0) > 1e-9:
+        if abs(float(vector.sum()) - 1.0) > 1e-9:
             raise ValueError(
-                f"new_marginals[{name!r}] must sum to 1, got {raw.tolist()} with sum {float(raw.sum()):.12g}"
+                f"new_marginals[{name!r}] must sum to 1, got {vector.tolist()} with sum {float(vector.sum()):.12g}"
             )
         return np.asarray(vector / vector.sum())
 
@@ -529,7 +532,7 @@ class NetworkEngine:
         rows: dict[str, FloatArray] = {}
         batch = -1
         for name, values in weights.items():
-            array = np.asarray(values, dtype=np.float64)
+            array = self._rows(name, values)
             size = len(self.network.states[self.network.require(name)])
             batch = array.shape[0] if batch < 0 and array.ndim == 2 else batch
             if array.shape != (batch, size):
@@ -538,6 +541,12 @@ class NetworkEngine:
                 )
             rows[name] = array * common.pop(name) if name in common else array
         return _Evidence(fixed.hard, {**rows, **common}), batch
+
+    def _rows(self, name: str, values: ArrayLike) -> FloatArray:
+        try:
+            return real_array(values)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"weights[{name!r}] must be a table of real numbers, got {values!r}") from error
 
     # ---- impossible evidence -----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from whp.theory.foundations.argument_checks import whole_number
 from whp.theory.marginalization import Pattern, Query, Scalar, Weights, as_assignment, as_scalar
 
 __all__ = ["FunctionOracle", "Oracle", "UnsupportedQueryError", "ZeroWeightError"]
@@ -38,9 +39,7 @@ class Oracle:
     answers: frozenset[Query] = frozenset()
 
     def __init__(self, n: int) -> None:
-        if n < 0:
-            raise ValueError(f"n must be at least 0, got {n}")
-        self.n = n
+        self.n = whole_number(n, "n", 0)
         self.calls: Counter[Query] = Counter()
 
     @property
@@ -88,11 +87,9 @@ class Oracle:
         k : int
             Hamming weight.
         """
-        pattern = self._checked_pattern(q)
-        if not isinstance(as_scalar(k, "k"), int):
-            raise TypeError(f"k must be an int, got {k!r}")
+        pattern, weight = self._checked_pattern(q), whole_number(k, "k")
         self._register(Query.HM)
-        return self._hamming_marginal(pattern, int(k)) if 0 <= k <= self.n else 0
+        return self._hamming_marginal(pattern, weight) if 0 <= weight <= self.n else 0
 
     def hamming_marginals(self, q: Pattern | str) -> tuple[Scalar, ...]:
         """Answer HM for ``k = 0 .. n``, counted as ``n + 1`` queries."""
@@ -155,7 +152,7 @@ class FunctionOracle(Oracle):
         Number of variables.
     evaluate, count, marginal, hamming_marginal, virtual_evidence : callable, optional
         Take a tuple of bits; nothing; a `Pattern`; a `Pattern` and an int; a `Weights` object. What is left out is
-        not answered.
+        not answered. Answers must be finite real numbers.
 
     Examples
     --------
@@ -187,6 +184,13 @@ class FunctionOracle(Oracle):
             Query.VM: ("_virtual_evidence", virtual_evidence),
         }
         self.answers = frozenset(query for query, (_, function) in hooks.items() if function is not None)
-        for name, function in hooks.values():
+        for query, (name, function) in hooks.items():
             if function is not None:
-                setattr(self, name, function)
+                setattr(self, name, _read_answers(query, function))
+
+
+def _read_answers(query: Query, function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """The function with its answers read as exact numbers or finite floats (numpy's integers would overflow)."""
+    if not callable(function):
+        raise TypeError(f"the answer to {query.name} must be a function, got {function!r}")
+    return lambda *asked: as_scalar(function(*asked), f"the answer to {query.name}")

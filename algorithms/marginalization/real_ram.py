@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from whp.algorithms.marginalization.circuits import as_fraction
+from whp.theory.foundations.argument_checks import require_generator, whole_number
 
 __all__ = [
     "Comparison",
@@ -134,6 +135,8 @@ class RealRamTrace:
         NonGenericPathError
             If a denominator vanishes there.
         """
+        if len(point) != len(self.xi):
+            raise ValueError(f"point must have {len(self.xi)} coordinates like xi, got {len(point)}")
         values: list[Fraction] = []
         for number, node in enumerate(self.nodes):
             if node.operation is TraceOperation.INPUT:
@@ -284,6 +287,8 @@ class TracedReal:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = _refused("bit operation")
     __rpow__ = _refused("real exponent")
     __hash__ = _refused("hashing of reals")
+    as_integer_ratio = _refused("numerator and denominator")
+    is_integer = _refused("test for whole numbers")
 
 
 def generic_point(n: int, rng: np.random.Generator, bits: int = 48) -> tuple[Fraction, ...]:
@@ -298,11 +303,12 @@ def generic_point(n: int, rng: np.random.Generator, bits: int = 48) -> tuple[Fra
     bits : int, optional
         At least 40, so that an accidental zero of a polynomial of modest degree is very unlikely.
     """
-    if bits < 40:
-        raise ValueError(f"bits must be at least 40, got {bits}")
+    bits = whole_number(bits, "bits", 40)
+    require_generator(rng)
+    width = max(8, -(-bits // 8))
     point = []
-    for _ in range(n):
-        a, b = (int.from_bytes(rng.bytes(8), "little") % 2 ** (bits - 1) + 2 ** (bits - 1) for _ in range(2))
+    for _ in range(whole_number(n, "n", 0)):
+        a, b = (int.from_bytes(rng.bytes(width), "little") % 2 ** (bits - 1) + 2 ** (bits - 1) for _ in range(2))
         point.append(Fraction(min(a, b), max(a, b) + 1))
     return tuple(point)
 
@@ -356,11 +362,16 @@ def trace_real_ram(
         If the program leaves the real RAM.
     NonGenericPathError
         If a comparison holds with equality at ``xi`` but not at the second point, if the two points take different
-        paths, or if a denominator vanishes.
+        paths or share a coordinate, or if a denominator vanishes.
     """
     trace = record_path(program, xi)
     if len(second_xi) != len(trace.xi):
         raise ValueError(f"second_xi must have {len(trace.xi)} coordinates like xi, got {len(second_xi)}")
+    shared = [i for i, (a, b) in enumerate(zip(trace.xi, second_xi, strict=True)) if a == b]
+    if shared:
+        raise NonGenericPathError(
+            f"xi and second_xi must differ in every coordinate, or nothing is tested there; equal at {shared}"
+        )
     there = trace.replay(second_xi)
     for number, test in enumerate(trace.comparisons):
         if trace.values[test.left] == trace.values[test.right] and there[test.left] != there[test.right]:

@@ -52,8 +52,9 @@ def _butterfly(table: TruthTable, step: Sequence[Sequence[int]]) -> NDArray[Any]
     for i in range(table.n):
         halves = values.reshape(2**i, 2, -1)
         zero, one = halves[:, 0].copy(), halves[:, 1].copy()
-        halves[:, 0] = a * zero + b * one
-        halves[:, 1] = c * zero + d * one
+        with np.errstate(over="ignore", invalid="ignore"):  # an infinite entry is refused by the table
+            halves[:, 0] = a * zero + b * one
+            halves[:, 1] = c * zero + d * one
     return values
 
 
@@ -153,6 +154,9 @@ def convert_coefficients(coefficients: TruthTable, source: Semantics, target: Se
     >>> convert_coefficients(p, Semantics.LIKELIHOOD, Semantics.GENERATING).values.tolist()
     [2, 4]
     """
+    for name, semantics in (("source", source), ("target", target)):
+        if not isinstance(semantics, Semantics):
+            raise TypeError(f"{name} must be one of {', '.join(map(str, Semantics))}, got {semantics!r}")
     values = {
         Semantics.LIKELIHOOD: values_from_likelihood,
         Semantics.FOURIER: values_from_fourier,
@@ -182,9 +186,13 @@ def evaluate_multilinear(coefficients: TruthTable, point: Sequence[Scalar]) -> S
     """
     if len(point) != coefficients.n:
         raise ValueError(f"point must have length n={coefficients.n}, got {len(point)}")
-    exact = coefficients.is_exact and not any(isinstance(z, float) for z in point)
+    numbers = [as_scalar(z, f"point[{i}]") for i, z in enumerate(point)]
+    exact = coefficients.is_exact and not any(isinstance(z, float) for z in numbers)
     values: NDArray[Any] = coefficients.values.astype(object if exact else np.float64)
-    for z in point:
-        halves = values.reshape(2, -1)
-        values = halves[0] + (z if exact else float(z)) * halves[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for z in numbers:
+            halves = values.reshape(2, -1)
+            values = halves[0] + (z if exact else float(z)) * halves[1]
+    if not exact and not np.isfinite(values[0]):
+        raise OverflowError("the value exceeds the range of floats; give exact coefficients and an exact point")
     return as_scalar(values[0])

@@ -38,6 +38,8 @@ class TruthTableOracle(Oracle):
     answers = frozenset(Query)
 
     def __init__(self, table: TruthTable) -> None:
+        if not isinstance(table, TruthTable):
+            raise TypeError(f"table must be a TruthTable, got {type(table).__name__}")
         super().__init__(table.n)
         self.table = table
         self._numerators, self._denominator = _common_denominator(table.values)
@@ -65,8 +67,9 @@ class TruthTableOracle(Oracle):
         for _ in range(q.s):
             halves = rows.reshape(rows.shape[0], 2, -1)
             folded = np.zeros((rows.shape[0] + 1, halves.shape[2]), dtype=rows.dtype)
-            folded[:-1] += halves[:, 0]
-            folded[1:] += halves[:, 1]
+            with np.errstate(over="ignore", invalid="ignore"):
+                folded[:-1] += halves[:, 0]
+                folded[1:] += halves[:, 1]
             rows = folded
         sums = [self._finished(value) for value in rows[:, 0]]
         below = [0] * len(q.ones)
@@ -84,7 +87,7 @@ class TruthTableOracle(Oracle):
         return total if denominator == 1 else Fraction(total) / denominator
 
     def _virtual_evidence_in_floats(self, weights: Weights) -> float:
-        folded = self.table.values.astype(np.float64)
+        folded = _as_floats(self.table.values)
         with np.errstate(over="ignore", invalid="ignore"):
             for w, w_bar in weights.pairs:
                 halves = folded.reshape(2, -1)
@@ -106,6 +109,13 @@ class TruthTableOracle(Oracle):
         if not self.table.is_exact:
             return _finite(float(value))
         return int(value) if self._denominator == 1 else Fraction(int(value), self._denominator)
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return values.astype(np.float64)
+    except OverflowError:
+        raise OverflowError("the values exceed the range of floats; give exact weights") from None
 
 
 def _finite(value: float) -> float:

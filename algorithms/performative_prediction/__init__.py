@@ -5,8 +5,9 @@ the method from outside with `AskTell`.
 """
 
 from .ask_tell import AskTell, Ticket
+from .budget import Budget
 from .certificate import AccuracyPlan, StationarityCertificate, balanced_radius, certify, draw_output, plan_for_accuracy
-from .descent import Budget, Deployment, DescentResult, DescentTrace, Method, Run, Step, best_observed, minimise
+from .descent import Deployment, DescentResult, DescentTrace, Method, Run, Step, best_observed, minimise
 from .estimators import (
     guided_direction,
     one_point_estimate,
@@ -16,6 +17,7 @@ from .estimators import (
     unit_guide,
 )
 from .exact_descent import ExactResult, exact_minimiser, gradient_descent, repeated_retraining
+from .guide_diagnostics import AdaptiveShare, explained_share
 from .guided_historical_samples import GuidedHistoricalSamples
 from .guided_new_samples import GuidedNewSamples
 from .history_control import HistoryControlDescent
@@ -37,6 +39,7 @@ from .unguided import OnePointDescent, ResidualFeedbackDescent, TwoPointDescent
 
 __all__ = [
     "AccuracyPlan",
+    "AdaptiveShare",
     "ApproachOne",
     "AskTell",
     "Ball",
@@ -71,6 +74,7 @@ __all__ = [
     "certify",
     "draw_output",
     "exact_minimiser",
+    "explained_share",
     "gaussian_one_point",
     "gaussian_two_point",
     "gradient_descent",

@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .descent import Budget, Deployment, DescentResult, Method, Run
-from .oracle import DecisionOracle
+from .budget import Budget
+from .descent import Deployment, DescentResult, Method, Run
+from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
 __all__ = ["AskTell", "Ticket"]
@@ -81,6 +82,7 @@ class AskTell:
         self._plan = method.iterate(self._run)
         self._lock = threading.Lock()
         self._number = 0
+        self._inspected = False
         self._stage: tuple[Deployment, ...] = ()
         self.finished = False
         try:
@@ -128,7 +130,8 @@ class AskTell:
         KeyError
             If the ticket is unknown or was told before.
         OracleError
-            If the samples have the wrong shape or are not finite; the ticket stays open.
+            If the samples have the wrong shape or are not finite (the ticket stays open), or the first two sides of a
+            two-point estimate are the same samples.
         """
         with self._lock:
             if number not in self._out:
@@ -146,6 +149,9 @@ class AskTell:
     def _advance(self) -> None:
         """Give the completed stage to the method and enter the next one."""
         batches = tuple(np.concatenate([got[k] for k in sorted(got)]) for got in self._received)
+        if len(batches) == 2 and not self._inspected:
+            refuse_shared_samples(batches)
+            self._inspected = True
         self._run.spent += sum(d.samples for d in self._stage)
         try:
             self._enter(self._plan.send(batches))

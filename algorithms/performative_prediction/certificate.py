@@ -80,11 +80,8 @@ def certify(result: DescentResult, smoothness: float, variance: float, initial_g
         raise ValueError(f"steps must be at most 1/(12 H)={1 / (12 * smoothness):g}, got {trace.steps.max():g}")
     beta, mu2 = trace.steps, trace.radii**2
     weight = float(beta.sum())
-    eigenvalue = np.where(
-        trace.guides.reshape(len(beta), -1).any(axis=1),
-        largest_eigenvalue(trace.shares, result.decision.shape[-1]),
-        1.0,
-    )
+    # a replicate without a guide uses trace-one or smaller isotropic directions, whose eigenvalue is smaller still
+    eigenvalue = largest_eigenvalue(trace.shares, result.decision.shape[-1])
     start = 4.0 * initial_gap / weight
     smoothing = float((beta * (2.0 * eigenvalue * smoothness**2 + 15.0 * smoothness**3 * beta) * mu2).sum()) / weight
     noise = float((beta**2 * smoothness * variance / (mu2 * trace.batches)).sum()) / weight

@@ -7,12 +7,13 @@ calls the user's sampler, and `AskTell`, where the samples come from outside (a 
 import itertools
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .budget import Budget
 from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
@@ -42,93 +43,11 @@ class Deployment(NamedTuple):
 Plan: TypeAlias = Generator[tuple[Deployment, ...], tuple[Any, ...], None]
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How many samples (a replicate) may be drawn, and how the end is treated.
-
-    Parameters
-    ----------
-    samples : int
-        Number of samples.
-    rule : {"exact", "after_step"}
-        ``"exact"`` never exceeds the budget and uses it up: the last step takes what is left. ``"after_step"`` is the
-        rule of the paper's scripts: stop once the budget is reached, so the last step may overshoot.
-    iterations : int, optional
-        Largest number of iterations.
-
-    Raises
-    ------
-    TypeError
-        If a number is not an integer.
-    ValueError
-        If it is below one, or the rule is unknown.
-
-    Examples
-    --------
-    >>> Budget(1000).rule
-    'exact'
-    """
-
-    samples: int
-    rule: Literal["exact", "after_step"] = "exact"
-    iterations: int | None = None
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for name in ("samples", "iterations"):
-            value = getattr(self, name)
-            if value is None and name == "iterations":
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        if self.rule not in ("exact", "after_step"):
-            raise ValueError(f"rule must be 'exact' or 'after_step', got {self.rule!r}")
-
-    def allot(self, wanted: tuple[int, ...], spent: int) -> tuple[int, ...] | None:
-        """Samples for the parts of the next step, or ``None`` when it is time to stop.
-
-        Parameters
-        ----------
-        wanted : tuple of int
-            What the method would like to draw for every part.
-        spent : int
-            Samples drawn so far.
-
-        Returns
-        -------
-        tuple of int or None
-            Under ``"exact"`` every part gets at least one sample, and a rest too small for one more step is added here.
-
-        Examples
-        --------
-        >>> Budget(10).allot((4, 4), spent=0), Budget(10).allot((4, 4), spent=8), Budget(10).allot((4, 4), spent=1)
-        ((4, 4), (1, 1), (5, 4))
-        """
-        left = self.samples - spent
-        if self.rule == "after_step":
-            return wanted if left > 0 else None
-        least, total = len(wanted), sum(wanted)
-        if left < least:
-            return None
-        if total + least <= left or total == left:
-            return wanted
-        return _shares(wanted, left)
-
-
-def _shares(wanted: tuple[int, ...], total: int) -> tuple[int, ...]:
-    """Split ``total`` in proportion to ``wanted``, at least one each."""
-    weights = np.asarray(wanted, dtype=np.float64)
-    ideal = 1.0 + (total - len(wanted)) * weights / weights.sum()
-    counts = np.floor(ideal).astype(int)
-    order = np.argsort(counts - ideal, kind="stable")  # largest remainder first
-    counts[order[: total - int(counts.sum())]] += 1
-    return tuple(int(c) for c in counts)
-
-
 class Step(NamedTuple):
-    """What one iteration used and saw; losses and slopes have one entry a replicate."""
+    """What one iteration used and saw; losses, slopes and products have one entry a replicate.
+
+    Every estimate here is ``slope * direction``.
+    """
 
     share: float
     radius: float
@@ -138,6 +57,7 @@ class Step(NamedTuple):
     slope: Any
     direction: Array
     guide: Array | None
+    along: Any
 
 
 class Run:
@@ -234,9 +154,10 @@ class Run:
             direction = (plus - minus) / (2.0 * radius)
         return plus, minus, direction
 
-    def move(self, estimate: Array, step: Step) -> None:
-        """Take ``x <- project(x - beta g)`` and record the iteration."""
-        x = self.x - step.step * estimate
+    def move(self, step: Step) -> None:
+        """Take ``x <- project(x - beta g)`` with the estimate ``g = slope u``, and record the iteration."""
+        length = step.step * step.slope
+        x = self.x - (length * step.direction if self.x.ndim == 1 else length[..., None] * step.direction)
         if self.decision_set is not None:
             x = self._project(x)
         self.x = x
@@ -274,6 +195,9 @@ class DescentTrace:
         Isotropic share, smoothing radius, samples a side (harmonic mean of the sides) and step size.
     losses, slopes : numpy.ndarray, shape (K, ...)
         Mean observed loss and observed directional slope.
+    along : numpy.ndarray, shape (K, ...), or None
+        Products ``u'v`` of directions and mean known-function gradients, for `explained_share`; ``None`` like
+        ``guides``.
     guides : numpy.ndarray, shape (K, ..., d), or None
         Guides used; ``None`` for unguided methods or without ``keep_decisions``.
     """
@@ -286,13 +210,15 @@ class DescentTrace:
     steps: Array
     losses: Array
     slopes: Array
-    guides: Array | None = field(default=None)
+    along: Array | None = None
+    guides: Array | None = None
 
     @staticmethod
     def of(run: Run) -> "DescentTrace":
         """Collect the record of a run."""
         steps = run.steps
-        guides = [s.guide for s in steps if s.guide is not None] if run.keep_decisions else []
+        guided = run.keep_decisions and bool(steps) and all(s.guide is not None for s in steps)
+        guides = _stacked([s.guide for s in steps if s.guide is not None]) if guided else None
         return DescentTrace(
             decisions=_stacked(run.decisions if run.keep_decisions else [run.decisions[0], run.x]),
             samples=np.array(run.samples, dtype=np.int64),
@@ -302,7 +228,8 @@ class DescentTrace:
             steps=np.array([s.step for s in steps]),
             losses=np.array([s.loss for s in steps]),
             slopes=np.array([s.slope for s in steps]),
-            guides=_stacked(guides) if guides and len(guides) == len(steps) else None,
+            along=None if guides is None else np.array([s.along for s in steps]),
+            guides=guides,
         )
 
 
@@ -464,16 +391,16 @@ def minimise(
     limit = budget if isinstance(budget, Budget) else Budget(budget)
     run = Run(oracle, start, limit, rng, decision_set, deploy, divergence_radius, keep_decisions)
     plan = method.iterate(run)
-    sampling, inspected = run.sampling, False
+    draw, sampling, inspected = oracle.draw, run.sampling, False
     try:
         request = next(plan)
         while True:
-            samples = tuple([oracle.draw(x, count, sampling) for x, count in request])
-            if len(samples) == 2 and not inspected:
+            samples = tuple([draw(x, count, sampling) for x, count in request])
+            if not inspected and len(samples) == 2:
                 refuse_shared_samples(samples)
                 inspected = True
-            for deployment in request:
-                run.spent += deployment.samples
+            for _, count in request:
+                run.spent += count
             request = plan.send(samples)
     except StopIteration:
         pass

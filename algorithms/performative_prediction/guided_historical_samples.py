@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import two_point_estimate, unit_guide
-from .guided_new_samples import check_guide_options, draw_guided_direction
+from .estimators import unit_guide
+from .guide_diagnostics import AdaptiveShare
+from .guided_new_samples import check_guide_options, draw_guided_direction, share_and_tracker
 from .schedules import ApproachOne, CountSchedule, Schedule, as_count, as_schedule
 
 __all__ = ["GuidedHistoricalSamples"]
@@ -30,7 +31,7 @@ class GuidedHistoricalSamples:
         ``beta_k`` and ``mu_k``.
     side_samples : int or callable
         ``m_k``.
-    isotropic_share : float or callable, optional
+    isotropic_share : float, callable or AdaptiveShare, optional
         ``alpha_k``; by default ``1 - 0.98^k``.
     window : int, optional
         Iterations whose samples are kept.
@@ -56,7 +57,7 @@ class GuidedHistoricalSamples:
     step: float | Schedule
     radius: float | Schedule
     side_samples: int | CountSchedule
-    isotropic_share: float | Schedule = field(default_factory=ApproachOne)
+    isotropic_share: float | Schedule | AdaptiveShare = field(default_factory=ApproachOne)
     window: int = 1
     lag: int = 0
     guide_tolerance: float = 0.0
@@ -67,9 +68,9 @@ class GuidedHistoricalSamples:
         object.__setattr__(self, "step", as_schedule("step", self.step))
         object.__setattr__(self, "radius", as_schedule("radius", self.radius))
         object.__setattr__(self, "side_samples", as_count("side_samples", self.side_samples))
-        object.__setattr__(
-            self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
-        )
+        if not isinstance(self.isotropic_share, AdaptiveShare):
+            share = as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
+            object.__setattr__(self, "isotropic_share", share)
         check_guide_options(self.guide_tolerance, self.without_guide)
         for name, least in (("window", 1), ("lag", 0)):
             value = getattr(self, name)
@@ -84,8 +85,9 @@ class GuidedHistoricalSamples:
 
     def iterate(self, run: Run) -> Plan:
         """Run the method."""
-        step, radius, share, sides = self.step, self.radius, self.isotropic_share, self.side_samples
-        assert callable(step) and callable(radius) and callable(share) and callable(sides)
+        step, radius, sides = self.step, self.radius, self.side_samples
+        assert callable(step) and callable(radius) and callable(sides)
+        share, tracker = share_and_tracker(self.isotropic_share)
         oracle, isotropic = run.oracle, self.without_guide == "isotropic"
         stored: deque[tuple[Any, int]] = deque(maxlen=self.window + self.lag)
         while True:
@@ -94,7 +96,8 @@ class GuidedHistoricalSamples:
             counts = run.allot(m, m)
             if counts is None:
                 return
-            guide = self._guide(run, stored)
+            known = self._known_gradient(run, stored)
+            guide = unit_guide(known, self.guide_tolerance)
             alpha, mu, beta = share(k), radius(k), step(k)
             direction = draw_guided_direction(run, guide, alpha, isotropic)
             plus, minus, direction = run.sides(mu, direction)
@@ -102,18 +105,19 @@ class GuidedHistoricalSamples:
             stored.append((np.concatenate((first, second), axis=guide.ndim - 1), counts[0] + counts[1]))
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
-            slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            slope = (above - below) / (2.0 * mu)  # the estimate is slope * direction
+            along = direction.dot(known) if known.ndim == 1 else np.vecdot(direction, known)
+            run.move(Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, along))
+            if tracker is not None:
+                tracker.update(slope, along)
 
-    def _guide(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
-        """Unit mean gradient at the current decision over the window of stored samples; zero when it is empty."""
+    def _known_gradient(self, run: Run, stored: deque[tuple[Any, int]]) -> Array:
+        """Mean gradient at the current decision over the window of stored samples; zero when it is empty."""
         old = list(stored)[: len(stored) - self.lag] if self.lag else list(stored)
         if not old:
             return np.zeros(run.x.shape)
         means = [run.oracle.mean_gradient(run.x, samples, count) for samples, count in old]
         if len(old) == 1:
-            return unit_guide(means[0], self.guide_tolerance)
+            return means[0]
         total = sum(count for _, count in old)
-        mean = np.add.reduce([count / total * mean for mean, (_, count) in zip(means, old, strict=True)])
-        return unit_guide(mean, self.guide_tolerance)
+        return np.asarray(np.add.reduce([count / total * mean for mean, (_, count) in zip(means, old, strict=True)]))

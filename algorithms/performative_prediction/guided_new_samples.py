@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import guided_direction, two_point_estimate, unit_guide
+from .estimators import guided_direction, unit_guide
+from .guide_diagnostics import AdaptiveShare, GuideTracker
 from .schedules import ApproachOne, CountSchedule, Schedule, as_count, as_schedule
 
-__all__ = ["GuidedNewSamples", "draw_guided_direction"]
+__all__ = ["GuidedNewSamples", "check_guide_options", "draw_guided_direction", "share_and_tracker"]
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class GuidedNewSamples:
         ``m_k``.
     guide_samples : int or callable, optional
         ``n_k``; ``side_samples`` by default.
-    isotropic_share : float or callable, optional
+    isotropic_share : float, callable or AdaptiveShare, optional
         ``alpha_k`` in ``[0, 1]``; by default ``1 - 0.98^k`` as in the paper. A share that stays at zero can stall for
         ever (see the theorem on the zero-share trap).
     guide_tolerance : float, optional
@@ -55,7 +56,7 @@ class GuidedNewSamples:
     radius: float | Schedule
     side_samples: int | CountSchedule
     guide_samples: int | CountSchedule | None = None
-    isotropic_share: float | Schedule = field(default_factory=ApproachOne)
+    isotropic_share: float | Schedule | AdaptiveShare = field(default_factory=ApproachOne)
     guide_tolerance: float = 0.0
     without_guide: Literal["isotropic", "shrink"] = "isotropic"
 
@@ -66,9 +67,9 @@ class GuidedNewSamples:
         object.__setattr__(self, "radius", as_schedule("radius", self.radius))
         object.__setattr__(self, "side_samples", as_count("side_samples", self.side_samples))
         object.__setattr__(self, "guide_samples", as_count("guide_samples", guide))
-        object.__setattr__(
-            self, "isotropic_share", as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
-        )
+        if not isinstance(self.isotropic_share, AdaptiveShare):
+            share = as_schedule("isotropic_share", self.isotropic_share, 1.0, zero=True)
+            object.__setattr__(self, "isotropic_share", share)
         check_guide_options(self.guide_tolerance, self.without_guide)
 
     def samples_a_step(self, iteration: int) -> int:
@@ -77,9 +78,9 @@ class GuidedNewSamples:
 
     def iterate(self, run: Run) -> Plan:
         """Run the method."""
-        step, radius, share = self.step, self.radius, self.isotropic_share
-        sides, guides = self.side_samples, self.guide_samples
-        assert callable(step) and callable(radius) and callable(share) and callable(sides) and callable(guides)
+        step, radius, sides, guides = self.step, self.radius, self.side_samples, self.guide_samples
+        assert callable(step) and callable(radius) and callable(sides) and callable(guides)
+        share, tracker = share_and_tracker(self.isotropic_share)
         oracle, isotropic = run.oracle, self.without_guide == "isotropic"
         while True:
             k = run.iteration
@@ -88,16 +89,19 @@ class GuidedNewSamples:
             if counts is None:
                 return
             (seen,) = yield (Deployment(run.x, counts[0]),)
-            guide = unit_guide(oracle.mean_gradient(run.x, seen, counts[0]), self.guide_tolerance)
+            known = oracle.mean_gradient(run.x, seen, counts[0])
+            guide = unit_guide(known, self.guide_tolerance)
             alpha, mu, beta = share(k), radius(k), step(k)
             direction = draw_guided_direction(run, guide, alpha, isotropic)
             plus, minus, direction = run.sides(mu, direction)
             first, second = yield (Deployment(plus, counts[1]), Deployment(minus, counts[2]))
             above, below = oracle.mean_loss(plus, first, counts[1]), oracle.mean_loss(minus, second, counts[2])
             batch = 2.0 / (1.0 / counts[1] + 1.0 / counts[2])
-            slope = (above - below) / (2.0 * mu)
-            taken = Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            slope = (above - below) / (2.0 * mu)  # the estimate is slope * direction
+            along = direction.dot(known) if known.ndim == 1 else np.vecdot(direction, known)
+            run.move(Step(alpha, mu, batch, beta, 0.5 * (above + below), slope, direction, guide, along))
+            if tracker is not None:
+                tracker.update(slope, along)
 
 
 def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_without_guide: bool) -> Array:
@@ -116,6 +120,15 @@ def draw_guided_direction(run: Run, guide: Array, alpha: float, isotropic_withou
     if isotropic_without_guide:
         shares[~guide.any(axis=-1)] = 1.0
     return guided_direction(guide, shares, z, along)
+
+
+def share_and_tracker(share: float | Schedule | AdaptiveShare) -> tuple[Schedule, GuideTracker | None]:
+    """Share as a function of the iteration, and the state behind it when it adapts."""
+    if isinstance(share, AdaptiveShare):
+        tracker = share.tracker()
+        return lambda iteration: tracker.share, tracker
+    assert callable(share)
+    return share, None
 
 
 def check_guide_options(tolerance: float, without_guide: str) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import one_point_estimate
 from .history_weights import inverse_weights, water_filling_weights
 from .schedules import CountSchedule, Schedule, as_count, as_schedule
 
@@ -97,8 +96,8 @@ class HistoryControlDescent:
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
             stored.append(_Stored(plus, seen, counts[0]))
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None)
-            run.move(one_point_estimate(loss, mu, direction, control), taken)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - control) / mu, direction, None, None)
+            run.move(taken)
             control = self._control(run, stored)
 
     def _control(self, run: Run, stored: deque[_Stored]) -> Any:

@@ -1,5 +1,6 @@
 """The user's side of the problem: a known loss, its gradient, and a sampler whose law depends on the decision."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +16,14 @@ Array = NDArray[np.float64]
 
 class OracleError(ValueError):
     """The loss, its gradient or the sampler returned something other than promised."""
+
+
+@functools.lru_cache(maxsize=64)
+def _ones(count: int) -> Array:
+    """Vector of ones: a product with it is the cheapest sum of a small array."""
+    ones = np.ones(count)
+    ones.flags.writeable = False
+    return ones
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,10 @@ class DecisionOracle:
     Examples
     --------
     >>> import numpy as np
-    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, lambda x, n, rng: 0.5 * x + rng.normal(size=(n,
-    1))) >>> oracle.draw(np.array([2.0]), 3, np.random.default_rng(0)).shape
+    >>> def respond(x, n, rng):
+    ...     return 0.5 * x + rng.normal(size=(n, 1))
+    >>> oracle = DecisionOracle(1, lambda x, xi: (x - xi[:, 0]) ** 2, respond)
+    >>> oracle.draw(np.array([2.0]), 3, np.random.default_rng(0)).shape
     (3, 1)
     """
 
@@ -130,7 +141,7 @@ class DecisionOracle:
         if values.shape != wanted:
             raise OracleError(f"loss must return an array of shape {wanted}, got {values.shape}")
         if self.replicates is None:
-            mean = float(np.add.reduce(values)) / count
+            mean = float(values.dot(_ones(count))) / count
             if not math.isfinite(mean):
                 raise OracleError(f"loss must return finite numbers, got mean {mean}")
             return mean
@@ -156,8 +167,8 @@ class DecisionOracle:
         wanted = (count, d) if self.replicates is None else (self.replicates, count, d)
         if values.shape != wanted:
             raise OracleError(f"loss_gradient must return an array of shape {wanted}, got {values.shape}")
-        mean: Array = np.add.reduce(values, axis=-2) / count
-        if not math.isfinite(np.vdot(mean, mean)) and not np.isfinite(mean).all():
+        mean: Array = (_ones(count).dot(values) if self.replicates is None else np.add.reduce(values, axis=-2)) / count
+        if not math.isfinite(mean.dot(mean) if mean.ndim == 1 else np.vdot(mean, mean)) and not np.isfinite(mean).all():
             raise OracleError(f"loss_gradient must return finite numbers, got {mean[~np.isfinite(mean)][0]}")
         return mean
 

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from whp.theory.performative_prediction import GuidedSchedule
 
-from .descent import Budget, minimise
+from .budget import Budget
+from .descent import minimise
 from .guided_new_samples import GuidedNewSamples
 from .sampling import oracle_for
 from .schedules import ApproachOne

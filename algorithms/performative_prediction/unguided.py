@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .descent import Deployment, Plan, Run, Step
-from .estimators import one_point_estimate, rademacher_direction, residual_feedback_estimate, two_point_estimate
+from .estimators import rademacher_direction
 from .schedules import CountSchedule, Schedule, as_count, as_schedule
 
 __all__ = ["OnePointDescent", "ResidualFeedbackDescent", "TwoPointDescent"]
@@ -70,8 +70,8 @@ class TwoPointDescent:
             above, below = oracle.mean_loss(plus, first, counts[0]), oracle.mean_loss(minus, second, counts[1])
             batch = 2.0 / (1.0 / counts[0] + 1.0 / counts[1])
             slope = (above - below) / (2.0 * mu)
-            taken = Step(1.0, mu, batch, beta, 0.5 * (above + below), slope, direction, None)
-            run.move(two_point_estimate(above, below, mu, direction), taken)
+            taken = Step(1.0, mu, batch, beta, 0.5 * (above + below), slope, direction, None, None)
+            run.move(taken)
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ class OnePointDescent:
             plus, _, direction = run.sides(mu, direction)
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - self.control) / mu, direction, None)
-            run.move(one_point_estimate(loss, mu, direction, self.control), taken)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - self.control) / mu, direction, None, None)
+            run.move(taken)
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,6 @@ class ResidualFeedbackDescent:
             plus, _, direction = run.sides(mu, run.normal.standard_normal(run.x.shape))
             (seen,) = yield (Deployment(plus, counts[0]),)
             loss = run.oracle.mean_loss(plus, seen, counts[0])
-            taken = Step(1.0, mu, counts[0], beta, loss, (loss - previous) / mu, direction, None)
-            run.move(residual_feedback_estimate(loss, previous, mu, direction), taken)
+            taken = Step(1.0, mu, counts[0], beta, loss, (loss - previous) / mu, direction, None, None)
+            run.move(taken)
             previous = loss

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 __all__ = ["certified_gap", "certify", "largest_leverage", "leverage_upper_bound", "ridge_gap"]
 
-_MAX_ITEMS = 20_000
+_MAX_ITEMS = 10_000
 
 
 def _whitened(problem: DesignProblem, design: Design) -> Array:
@@ -93,7 +93,7 @@ def leverage_upper_bound(problem: DesignProblem, design: Design) -> float | None
     Returns
     -------
     float or None
-        ``None`` beyond 20000 items.
+        ``None`` beyond 10000 items.
 
     Examples
     --------

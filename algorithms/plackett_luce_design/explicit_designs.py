@@ -26,6 +26,7 @@ from whp.theory.plackett_luce_design import (
     SingularDesignError,
     certified_gap_bound,
     design_log_det,
+    leverages,
     pair_information,
 )
 
@@ -123,6 +124,8 @@ def multiplicative_design(
     if start is not None:
         table = start.as_dict()
         weights = np.array([table.get(tuple(s), 0.0) for s in subsets.tolist()])
+        if weights.sum() < 1 - 1e-6 and len(np.unique(subsets, axis=0)) == len(subsets):
+            raise ValueError("start must use only subsets that may be asked, got weight on others")
     factors = span_factors(problem, subsets, full_space=ridge > 0)
     fit = multiplicative_weights(factors, ridge=ridge, tolerance=tolerance, iterations=iterations, start=weights)
     return _result(problem, subsets, fit, tolerance, ridge=ridge)
@@ -244,8 +247,6 @@ def capped_certificate(problem: DesignProblem, design: Design, max_share: float)
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    from whp.theory.plackett_luce_design import leverages
-
     subsets = problem.subsets()
     values = leverages(problem, design, subsets)
     columns = np.repeat(np.arange(len(subsets)), problem.subset_size)
@@ -296,8 +297,7 @@ def column_generation_design(
     108.0
     """
     begun, history, counts = perf_counter(), History(), OperationCounts()
-    columns = spanning_design(problem).subsets
-    design, status, done = spanning_design(problem), DesignStatus.ITERATION_LIMIT, 0
+    design, status, done = _first_design(problem, batch), DesignStatus.ITERATION_LIMIT, 0
     while done < rounds:
         done += 1
         memo = make_memo(problem, design)
@@ -310,21 +310,43 @@ def column_generation_design(
             break
         active = design.subsets[design.weights > 1e-10]
         columns = np.unique(np.concatenate([active, proposed]), axis=0)
-        fit = interior_point_weights(span_factors(problem, columns), tolerance=min(tolerance / 10, gap / 100))
-        if fit.log_det + problem.log_volume < memo.log_det - 1e-9 * problem.rank or len(columns) == len(active):
+        # rough weights suffice while new questions keep coming
+        accuracy = tolerance / 10 if len(columns) == len(active) else max(tolerance / 10, gap / 100)
+        fit = interior_point_weights(span_factors(problem, columns), tolerance=accuracy)
+        if fit.log_det + problem.log_volume <= memo.log_det and len(columns) == len(active):
             status = DesignStatus.STALLED
             break
         keep = fit.weights > 1e-12 * fit.weights.max()
         design = Design(columns[keep], fit.weights[keep] / fit.weights[keep].sum())
     design = _without_dust(problem, design, tolerance)
     largest, certified = certify(problem, design)
+    if certified is not None and certified <= tolerance:
+        status = DesignStatus.OPTIMAL
     log_det = design_log_det(problem, design)
     return DesignResult(design, log_det, problem.rank, largest, certified, done, 0, status, history, counts)
 
 
+def _first_design(problem: DesignProblem, batch: int) -> Design:
+    """Good weights on the questions that the uniform design values most, where that is cheap to ask."""
+    start = spanning_design(problem)
+    if problem.n_subsets > 20_000:
+        return start
+    table = problem.subsets()
+    values = leverages(problem, Design.uniform(table), table)
+    columns = np.unique(np.concatenate([start.subsets, table[np.argsort(-values)[:batch]]]), axis=0)
+    fit = interior_point_weights(span_factors(problem, columns), tolerance=1e-2)
+    keep = fit.weights > 1e-3 * fit.weights.max()
+    chosen = Design(columns[keep], fit.weights[keep] / fit.weights[keep].sum())
+    try:
+        design_log_det(problem, chosen)
+    except SingularDesignError:
+        return start
+    return chosen
+
+
 def _without_dust(problem: DesignProblem, design: Design, tolerance: float) -> Design:
     """Drop the tiny weights that an interior point leaves, unless that costs more than the tolerance."""
-    for threshold in (1e-4, 1e-6, 1e-8):
+    for threshold in (1e-2, 1e-3, 1e-4, 1e-6):
         columns = design.subsets[design.weights > threshold * design.weights.max()]
         try:
             fit = interior_point_weights(span_factors(problem, columns), tolerance=tolerance / 10)

@@ -28,7 +28,8 @@ class FeatureFit:
     log_likelihood : float
         At the fit, without penalty.
     gradient_norm : float
-        Norm of the gradient of the Lagrangian (negative log-likelihood plus penalty plus multiplier term).
+        Norm of the gradient of the Lagrangian (negative log-likelihood plus penalty plus multiplier term), in features
+        scaled to largest difference one.
     iterations : int
         Newton steps in all.
     status : FitStatus
@@ -185,7 +186,8 @@ def fit_features(
     radius : float, optional
         Keep ``||theta|| <= radius``; the Lagrange multiplier is found by a safeguarded root search.
     tolerance : float
-        Stop at this norm of the gradient (of the Lagrangian when the ball binds).
+        Stop at this norm of the gradient (of the Lagrangian when the ball binds), taken in features scaled to largest
+        difference one, times the total weight where that is below one.
     max_iterations : int
         Newton steps per value of the multiplier.
 
@@ -217,7 +219,15 @@ def fit_features(
         raise ValueError(f"radius must be positive and finite, got {radius!r}")
     x = x - x.mean(axis=0)
     rankings = rankings.merged()  # a design repeats few questions many times
+    scale = float(np.abs(x).max())
+    if scale == 0.0:
+        return _nothing_to_learn(rankings, x.shape[1])
+    # in features of size one the tolerance means the same at every scale; theta, ridge and ball are scaled along
+    x, ridge, radius = x / scale, ridge / scale**2, None if radius is None else radius * scale
+    tolerance *= min(1.0, float(rankings.weights.sum()))
     basis = _shown_span(x, rankings)
+    if len(basis) == 0:
+        return _nothing_to_learn(rankings, x.shape[1])
     objective = _Objective(x @ basis.T, rankings)
     phi, steps, norm = _minimise_or_refuse(objective, basis, ridge, radius, tolerance, max_iterations)
     multiplier = 0.0
@@ -225,20 +235,24 @@ def fit_features(
         phi, extra, norm, multiplier = _on_the_sphere(objective, ridge, radius, tolerance, max_iterations)
         steps += extra
     stages = LuceStages(rankings, objective.x @ phi)
-    information = basis.T @ stages.feature_hessian(objective.x) @ basis
+    information = scale**2 * (basis.T @ stages.feature_hessian(objective.x) @ basis)
     status = FitStatus.CONVERGED if norm <= tolerance else FitStatus.ITERATION_LIMIT
     if status is FitStatus.ITERATION_LIMIT and steps < max_iterations:
         status = FitStatus.ROUNDING_LIMIT
-    return FeatureFit(basis.T @ phi, -stages.value, norm, steps, status, len(basis), information, multiplier)
+    theta, multiplier = basis.T @ phi / scale, multiplier * scale**2
+    return FeatureFit(theta, -stages.value, norm, steps, status, len(basis), information, multiplier)
+
+
+def _nothing_to_learn(rankings: Rankings, dim: int) -> FeatureFit:
+    """No two items shown together differ: every ranking is equally likely whatever the parameter."""
+    value = -LuceStages(rankings, np.zeros(rankings.n_items)).value
+    return FeatureFit(np.zeros(dim), value, 0.0, 0, FitStatus.CONVERGED, 0, np.zeros((dim, dim)), 0.0)
 
 
 def _minimise_or_refuse(
     objective: _Objective, basis: Array, ridge: float, radius: float | None, tolerance: float, limit: int
 ) -> tuple[Array, int, float]:
-    start = np.zeros(len(basis))
-    if len(basis) == 0:
-        return start, 0, 0.0
-    phi, steps, norm = objective.minimise(start, ridge, tolerance, limit)
+    phi, steps, norm = objective.minimise(np.zeros(len(basis)), ridge, tolerance, limit)
     if ridge == 0 and radius is None and not _stays_finite(objective.x, objective.rankings, phi):
         direction = separating_direction(objective.x, objective.rankings)
         if direction is not None:

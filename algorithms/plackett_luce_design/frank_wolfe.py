@@ -283,6 +283,8 @@ def randomized_frank_wolfe(
     """
     _check(iterations, tolerance, patience)
     oracle = UniformSample(problem, n_sampled)
+    if memo is not None and memo.problem is not problem:
+        raise ValueError("memo must have been made for the same problem object")
     if memo is None:
         memo = make_memo(problem, spanning_design(problem) if start is None else start)
     return _descend(_Run(memo, oracle, rng), iterations, tolerance, patience, away=False, certificate=certificate)

@@ -147,6 +147,13 @@ class LuceStages:
         chunk = max(1, 2_000_000 // (self._shown.shape[1] * features.shape[1]))
         for start in range(0, len(self._shown), chunk):
             rows = slice(start, start + chunk)
+            if self._w is not None:
+                weighted = self._w[rows, :, None] * features[self._index[rows]]
+                sums = weighted[:, ::-1].cumsum(axis=1)[:, ::-1]
+                scale = np.sqrt(self._stage_weight[rows]) * self._inverse[rows]
+                means = (sums * scale[:, :, None]).reshape(-1, features.shape[1])
+                hessian -= means.T @ means
+                continue
             for k in range(int(self.rankings.n_stages[rows].max())):
                 gap = self._shown[rows, k:] - self._log_totals[rows, k : k + 1]
                 p = np.exp(np.minimum(gap, 0.0))

@@ -145,7 +145,7 @@ def fit_strengths(
     ridge : float
         Penalty on the *summed* log-likelihood (multiply by the number of rankings for a penalty on the mean).
     tolerance : float
-        Stop at this Euclidean norm of the penalised gradient.
+        Stop at this Euclidean norm of the penalised gradient, times the total weight where that is below one.
     max_iterations : int
         Newton steps.
     start : (n_items,) array_like, optional
@@ -180,6 +180,9 @@ def fit_strengths(
     stages = LuceStages(rankings, u)
     gradient = stages.gradient() + ridge * u
     norm = first_norm = float(np.linalg.norm(gradient))
+    total = float(rankings.weights.sum())
+    tolerance *= min(1.0, total)
+    floor = 16 * np.finfo(float).eps * total * np.sqrt(len(u))  # the gradient is a sum of terms of this size
     status = FitStatus.CONVERGED if norm <= tolerance else FitStatus.ITERATION_LIMIT
     iterations = 0
     while status is FitStatus.ITERATION_LIMIT and iterations < max_iterations:
@@ -195,6 +198,8 @@ def fit_strengths(
         norm = float(np.linalg.norm(gradient))
         if norm <= tolerance:
             status = FitStatus.CONVERGED
+        elif norm <= floor:
+            status = FitStatus.ROUNDING_LIMIT
     return StrengthFit(u, -stages.value, norm, iterations, status, report)
 
 

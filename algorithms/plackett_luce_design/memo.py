@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.result import OperationCounts
 from whp.algorithms.plackett_luce_design.step import contrast_basis, log_det_change
-from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, information_matrix
+from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, span_information
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,7 +41,7 @@ class Memo:
     def __init__(self, problem: DesignProblem, design: Design, refresh_every: int = 50) -> None:
         if refresh_every < 1:
             raise ValueError(f"refresh_every must be at least 1, got {refresh_every}")
-        information_matrix(problem, design)  # refuses a design of other items or sizes
+        span_information(problem, design)  # refuses a design of other items or sizes
         self.problem = problem
         self.size, self.dim = problem.subset_size, problem.rank
         self.points = np.ascontiguousarray(problem.coordinates)
@@ -53,8 +53,6 @@ class Memo:
         self._steps = 0
         self.log_det = 0.0
         self.refresh()
-
-    # -- the design -----------------------------------------------------------------------------------------------
 
     def weight(self, subset: IntArray) -> float:
         """Weight of one subset."""
@@ -69,8 +67,6 @@ class Memo:
         """Current design, renormalised."""
         rows, weights = self.atoms()
         return Design(rows, weights / weights.sum())
-
-    # -- one step ---------------------------------------------------------------------------------------------------
 
     def spectrum(self, subset: IntArray) -> tuple[Array, Array]:
         """Eigenvalues and vectors of the ``(K-1) x (K-1)`` matrix ``B_S' V^{-1} B_S``."""
@@ -123,8 +119,6 @@ class Memo:
         self.log_det = float(2.0 * np.log(singular).sum()) + self.problem.log_volume
         self.counts.refresh_flops += flat.shape[0] * self.dim**2 + self.dim**3
         self._rebuild(vectors.T / singular)
-
-    # -- what a subclass provides -------------------------------------------------------------------------------------
 
     def _rebuild(self, root: Array) -> None:
         """Take over ``root`` with ``root root' = V^{-1}``."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from whp.algorithms.plackett_luce_design.explicit_designs import span_factors
 from whp.algorithms.plackett_luce_design.oracles import draw_subsets
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
-from whp.theory.plackett_luce_design import Design, DesignProblem, leverages
+from whp.theory.plackett_luce_design import Design, DesignProblem, leverages, span_information
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -103,6 +103,7 @@ def round_design(problem: DesignProblem, design: Design, n_questions: int) -> Qu
     [3, 2]
     """
     _check_budget(problem, n_questions)
+    span_information(problem, design)  # refuses a design of other items or sizes
     table = {s: w for s, w in design.as_dict().items() if w > 0}
     subsets = np.array(list(table), dtype=np.int64)
     w = np.array(list(table.values()))

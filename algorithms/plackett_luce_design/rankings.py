@@ -87,7 +87,7 @@ class Rankings:
         keys = np.concatenate([self.items, self.n_stages[:, None]], axis=1)
         rows, place = np.unique(keys, axis=0, return_inverse=True)
         weights = np.bincount(place.ravel(), weights=self.weights, minlength=len(rows))
-        return Rankings(rows[:, :-1], rows[:, -1], weights, self.n_items)
+        return Rankings(rows[:, :-1], rows[:, -1], np.asarray(weights, dtype=float), self.n_items)
 
     @classmethod
     def full(
@@ -289,5 +289,9 @@ def sample_rankings(utilities: ArrayLike, subsets: ArrayLike, rng: np.random.Gen
         raise ValueError(f"subsets must be a table of item numbers, got shape {rows.shape} and dtype {rows.dtype}")
     if rows.size and (rows.min() < 0 or rows.max() >= len(u)):
         raise ValueError(f"subsets must name items between 0 and {len(u) - 1}, got {rows.min()}..{rows.max()}")
+    ordered = np.sort(rows, axis=1)
+    if (ordered[:, 1:] == ordered[:, :-1]).any():
+        row = int(np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))[0])
+        raise ValueError(f"subsets must not repeat an item, got {rows[row].tolist()} in row {row}")
     order = np.argsort(-(u[rows] + rng.gumbel(size=rows.shape)), axis=1)
     return np.asarray(np.take_along_axis(rows, order, axis=1).astype(np.int64))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from whp.algorithms.prompt_perturbation.validation import checked_positive
+from whp.algorithms.prompt_perturbation.validation import checked_instance, checked_number, checked_positive
 from whp.theory.prompt_perturbation import TokenEmbedding
 
 __all__ = ["BigramModel"]
@@ -43,15 +43,18 @@ class BigramModel:
         counts: Mapping[tuple[str, str], float],
         smoothing: float = 1.0,
     ) -> None:
-        self.vocabulary = vocabulary
+        self.vocabulary = checked_instance("vocabulary", vocabulary, TokenEmbedding)
         self.smoothing = checked_positive("smoothing", smoothing)
         known = vocabulary._positions
         pairs = []
-        for (first, second), count in counts.items():
-            if not (math.isfinite(count) and count >= 0):
-                raise ValueError(f"counts must be finite and >= 0, got {count} for {(first, second)!r}")
-            if first in known and second in known:
-                pairs.append((known[first], known[second], float(count)))
+        for pair, count in checked_instance("counts", counts, Mapping).items():  # type: ignore[type-abstract]
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TypeError(f"counts must have pairs of tokens as keys, got {pair!r}")
+            weight = checked_number("counts", count)
+            if not (math.isfinite(weight) and weight >= 0):
+                raise ValueError(f"counts must be finite and >= 0, got {count} for {pair!r}")
+            if pair[0] in known and pair[1] in known:
+                pairs.append((known[pair[0]], known[pair[1]], weight))
         table = np.array(pairs, dtype=np.float64).reshape(-1, 3)
         firsts, seconds, weights = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2]
         size = vocabulary.n_tokens

@@ -10,6 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.algorithms.prompt_perturbation.validation import checked_integer, checked_number, checked_rng
+
 __all__ = ["BlackBoxAudit", "audit_black_box", "binomial_lower", "binomial_upper"]
 
 Sampler: TypeAlias = Callable[[np.random.Generator, int], NDArray[np.int64]]
@@ -89,10 +91,9 @@ def audit_black_box(
     >>> 1.0 < audit.loss_at_least < math.log(3)
     True
     """
-    if n_outputs < 1 or n_draws < 2:
-        raise ValueError(f"n_outputs must be >= 1 and n_draws >= 2, got {n_outputs} and {n_draws}")
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence}")
+    n_outputs, n_draws = checked_integer("n_outputs", n_outputs, 1), checked_integer("n_draws", n_draws, 2)
+    checked_rng(rng)
+    confidence = _strictly_inside("confidence", confidence)
     selecting, deciding = n_draws // 2, n_draws - n_draws // 2
     chosen_counts = [_counts(sampler, rng, selecting, n_outputs) for sampler in (first, second)]
     event, likelier = _worst_event(chosen_counts[0], chosen_counts[1])
@@ -116,6 +117,7 @@ def binomial_lower(successes: int, trials: int, tail: float) -> float:
     """
     from scipy.special import betaincinv
 
+    successes, trials, tail = _checked_counts(successes, trials, tail)
     return float(betaincinv(successes, trials - successes + 1, tail)) if successes > 0 else 0.0
 
 
@@ -129,7 +131,20 @@ def binomial_upper(successes: int, trials: int, tail: float) -> float:
     """
     from scipy.special import betainccinv
 
+    successes, trials, tail = _checked_counts(successes, trials, tail)
     return float(betainccinv(successes + 1, trials - successes, tail)) if successes < trials else 1.0
+
+
+def _checked_counts(successes: int, trials: int, tail: float) -> tuple[int, int, float]:
+    number = checked_integer("trials", trials, 0)
+    return checked_integer("successes", successes, 0, number), number, _strictly_inside("tail", tail)
+
+
+def _strictly_inside(name: str, value: float) -> float:
+    number = checked_number(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+    return number
 
 
 def _counts(sampler: Sampler, rng: np.random.Generator, size: int, n_outputs: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from whp.algorithms.prompt_perturbation.validation import checked_bucket_count, checked_epsilon
+from whp.algorithms.prompt_perturbation.validation import checked_bucket_count, checked_epsilon, checked_integer
 
 __all__ = ["bucketised_guarantee", "data_free_guarantee", "equal_frequency_guarantee"]
 
@@ -33,11 +33,9 @@ def bucketised_guarantee(epsilon: float, bucket_sizes: Sequence[Sequence[int]]) 
     True
     """
     level = checked_epsilon(epsilon)
-    if not bucket_sizes or any(not len(sizes) or min(sizes) < 1 for sizes in bucket_sizes):
-        raise ValueError(f"bucket_sizes must list sizes >= 1 for at least one input, got {bucket_sizes!r}")
-    largest = max(max(sizes) for sizes in bucket_sizes)
-    smallest = min(min(sizes) for sizes in bucket_sizes)
-    counts = [len(sizes) for sizes in bucket_sizes]
+    rows = _checked_sizes(bucket_sizes)
+    largest, smallest = max(max(sizes) for sizes in rows), min(min(sizes) for sizes in rows)
+    counts = [len(sizes) for sizes in rows]
     return level + math.log(largest / smallest) + math.log(max(counts) / min(counts))
 
 
@@ -65,12 +63,11 @@ def data_free_guarantee(epsilon: float, *, n_tokens: int, n_buckets: int) -> flo
     13.543472
     """
     level, count = checked_epsilon(epsilon), checked_bucket_count(n_buckets)
-    if n_tokens < 1:
-        raise ValueError(f"n_tokens must be at least 1, got {n_tokens}")
-    if n_tokens == 1 or count == 1:
+    size = checked_integer("n_tokens", n_tokens, 1)
+    if size == 1 or count == 1:
         return 0.0
-    occupied = min(count, (n_tokens + 1) // 2)
-    return level + math.log(occupied * (n_tokens - occupied + 1) / 2)
+    occupied = min(count, (size + 1) // 2)
+    return level + math.log(occupied * (size - occupied + 1) / 2)
 
 
 def equal_frequency_guarantee(epsilon: float, *, n_tokens: int, n_buckets: int) -> float:
@@ -97,7 +94,20 @@ def equal_frequency_guarantee(epsilon: float, *, n_tokens: int, n_buckets: int) 
     1.0
     """
     level, count = checked_epsilon(epsilon), checked_bucket_count(n_buckets)
-    if n_tokens < 1:
-        raise ValueError(f"n_tokens must be at least 1, got {n_tokens}")
-    groups = min(count, n_tokens)
-    return level + math.log(-(-n_tokens // groups) / (n_tokens // groups))
+    size = checked_integer("n_tokens", n_tokens, 1)
+    groups = min(count, size)
+    return level + math.log(-(-size // groups) / (size // groups))
+
+
+def _checked_sizes(bucket_sizes: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Sizes of each input; all inputs have the same candidates, so that every row has the same total."""
+    try:
+        rows = [[checked_integer("bucket_sizes", size, 1) for size in sizes] for sizes in bucket_sizes]
+    except TypeError:
+        raise TypeError(f"bucket_sizes must list integers for each input, got {bucket_sizes!r}") from None
+    if not rows or not all(rows):
+        raise ValueError(f"bucket_sizes must list sizes >= 1 for at least one input, got {bucket_sizes!r}")
+    if len({sum(sizes) for sizes in rows}) > 1:
+        totals = sorted({sum(sizes) for sizes in rows})
+        raise ValueError(f"bucket_sizes must add up to the same number of tokens for every input, got {totals}")
+    return rows

@@ -31,6 +31,12 @@ class BucketPartition:
     sizes: NDArray[np.int64]
     mean_utilities: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        if self.members.size == 0 or not self.sizes.all() or self.mean_utilities.shape != self.sizes.shape:
+            raise ValueError("members, sizes and mean_utilities must describe non-empty buckets, one entry for each")
+        if self.members.min() < 0 or not np.array_equal(np.bincount(self.members), self.sizes):
+            raise ValueError(f"sizes must count the members of each bucket, got {self.sizes}")
+
     @property
     def n_tokens(self) -> int:
         """Number of tokens ``N``."""

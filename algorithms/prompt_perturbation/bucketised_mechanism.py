@@ -16,6 +16,7 @@ from whp.algorithms.prompt_perturbation.bucket_partition import (
 )
 from whp.algorithms.prompt_perturbation.exponential_mechanism import exponential_mechanism
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
+from whp.algorithms.prompt_perturbation.validation import checked_instance
 
 __all__ = ["BucketisedDistribution", "bucketised_mechanism", "equal_frequency_mechanism", "mechanism_over_buckets"]
 
@@ -167,5 +168,6 @@ def mechanism_over_buckets(partition: BucketPartition, epsilon: float, *, sensit
     >>> mechanism_over_buckets(partition, 0.0, sensitivity=1.0).probabilities
     array([0.5 , 0.25, 0.25])
     """
+    checked_instance("partition", partition, BucketPartition)
     chosen = exponential_mechanism(partition.mean_utilities, epsilon, sensitivity=sensitivity)
     return BucketisedDistribution(partition, chosen)

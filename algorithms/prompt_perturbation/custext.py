@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from whp.algorithms.prompt_perturbation.exponential_mechanism import exponential_mechanism
 from whp.algorithms.prompt_perturbation.token_distances import TokenDistances
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
-from whp.algorithms.prompt_perturbation.validation import checked_vector
+from whp.algorithms.prompt_perturbation.validation import checked_distances, checked_instance, checked_integer
 
 __all__ = ["custext_groups", "custext_mechanism"]
 
@@ -39,19 +39,19 @@ def custext_groups(distances: TokenDistances, group_size: int, order: Sequence[i
     >>> custext_groups(line, 2, range(4))
     array([0, 0, 1, 1])
     """
-    n_tokens = distances.embedding.n_tokens
-    if group_size < 1:
-        raise ValueError(f"group_size must be at least 1, got {group_size}")
-    if sorted(order) != list(range(n_tokens)):
+    n_tokens = checked_instance("distances", distances, TokenDistances).embedding.n_tokens
+    size = checked_integer("group_size", group_size, 1)
+    founders = [checked_integer("order", founder, 0, n_tokens - 1) for founder in order]
+    if sorted(founders) != list(range(n_tokens)):
         raise ValueError(f"order must be a permutation of 0..{n_tokens - 1}")
     groups = np.full(n_tokens, -1, dtype=np.int64)
     number = 0
-    for founder in order:
+    for founder in founders:
         if groups[founder] >= 0:
             continue
-        lengths = np.where(groups < 0, distances.row(int(founder)), np.inf)
+        lengths = np.where(groups < 0, distances.row(founder), np.inf)
         lengths[founder] = -1.0
-        members = np.argsort(lengths, kind="stable")[:group_size]
+        members = np.argsort(lengths, kind="stable")[:size]
         groups[members[np.isfinite(lengths[members])]] = number
         number += 1
     return groups
@@ -93,12 +93,12 @@ def custext_mechanism(
     >>> custext_mechanism([0.0, 1.0, 10.0], [0, 0, 1], 0, 2.0).probabilities.round(6)
     array([0.731059, 0.268941, 0.      ])
     """
-    lengths, labels = checked_vector("distances", distances), np.asarray(groups)
+    lengths, labels = checked_distances(distances), np.asarray(groups)
     if labels.shape != lengths.shape:
         raise ValueError(f"groups must have shape {lengths.shape} like distances, got {labels.shape}")
-    if not 0 <= token < lengths.size:
-        raise ValueError(f"token must be a row in 0..{lengths.size - 1}, got {token}")
-    inside = labels == labels[token]
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"groups must be integers, got {labels.dtype}")
+    inside = labels == labels[checked_integer("token", token, 0, lengths.size - 1)]
     low, high = lengths[inside].min(), lengths[inside].max()
     span = high - low if high > low else 1.0
     utilities = np.where(inside, 1.0 - (lengths - low) / span, -np.inf)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_instance,
+    checked_integer,
+    checked_number,
+    checked_positive,
+    real_array,
+)
 from whp.theory.prompt_perturbation import Channel
 
 __all__ = ["ChannelAudit", "audit_channel", "audit_log_rows", "calibrated_epsilon", "pairwise_losses"]
@@ -87,31 +94,30 @@ def audit_log_rows(
     >>> round(audit.loss, 6), audit.worst_inputs, audit.worst_output, audit.bayes_recovery
     (1.098612, (0, 1), 0, 0.75)
     """
-    n_inputs = len(inputs)
-    if len(set(inputs)) != n_inputs:
-        raise ValueError(f"inputs must be distinct tokens, got {n_inputs - len(set(inputs))} repetitions")
+    tokens = [checked_integer("inputs", token, 0) for token in inputs]
+    n_inputs = len(tokens)
+    if len(set(tokens)) != n_inputs:
+        raise ValueError(f"inputs must be distinct tokens, got {n_inputs - len(set(tokens))} repetitions")
     belief = _checked_prior(prior, n_inputs)
     extremes: _Extremes | None = None
-    kept = []
-    seen = 0
-    for seen, (row, token, weight) in enumerate(zip(log_rows, inputs, belief, strict=True), start=1):
-        logs = np.asarray(row, dtype=np.float64)
+    kept, left = np.empty(n_inputs), np.empty(n_inputs)  # log probability of the token itself, of all others
+    for index, row in _one_for_each(log_rows, n_inputs):
+        logs = real_array("log_rows", row)
         if extremes is None:
             extremes = _Extremes(logs.size)
-        extremes.update(seen - 1, _checked_log_row(logs, extremes.n_outputs, seen - 1), float(weight))
-        if not 0 <= token < logs.size:
-            raise ValueError(f"inputs must lie in 0..{logs.size - 1}, got {token}")
-        kept.append(math.exp(logs[token]))
+        extremes.update(index, _checked_log_row(logs, extremes.n_outputs, index), float(belief[index]))
+        token = checked_integer("inputs", tokens[index], 0, logs.size - 1)
+        kept[index], left[index] = logs[token], _log_total(np.delete(logs, token))
     if extremes is None:
         raise ValueError("log_rows must hold at least one row, got none")
     loss, pair, output = extremes.worst()
-    keep = math.fsum(kept) / n_inputs
+    keep = min(float(np.exp(kept).mean()), 1.0)
     return ChannelAudit(
         loss=loss,
         worst_inputs=pair,
         worst_output=output,
         keep_rate=keep,
-        keep_rate_loss=_keep_rate_loss(keep, n_inputs),
+        keep_rate_loss=_keep_rate_loss(kept, left),
         bayes_recovery=min(float(np.sum(extremes.joint)), 1.0),
         chance=float(belief.max()),
         n_inputs=n_inputs,
@@ -135,7 +141,7 @@ def audit_channel(channel: Channel, prior: ArrayLike | None = None) -> ChannelAu
     >>> audit_channel(Channel([[1.0, 0.0], [0.0, 1.0]])).loss
     inf
     """
-    if not channel.inputs:
+    if not checked_instance("channel", channel, Channel).inputs:
         raise ValueError("channel must name the output that equals each input, got none")
     return audit_log_rows((_logarithms(row) for row in channel.rows), channel.inputs, prior)
 
@@ -159,9 +165,11 @@ def pairwise_losses(log_rows: ArrayLike) -> NDArray[np.float64]:
     array([[0.      , 0.693147],
            [0.405465, 0.      ]])
     """
-    matrix = np.asarray(log_rows, dtype=np.float64)
+    matrix = real_array("log_rows", log_rows)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"log_rows must be a non-empty matrix, got shape {matrix.shape}")
+    for index, row in enumerate(matrix):
+        _checked_log_row(row, matrix.shape[1], index)
     losses = np.zeros((matrix.shape[0], matrix.shape[0]))
     difference = np.empty_like(matrix)
     for first, row in enumerate(matrix):
@@ -205,14 +213,21 @@ def calibrated_epsilon(
     >>> round(calibrated_epsilon(lambda epsilon: epsilon / 2, 1.0), 5)
     2.0
     """
-    if loss_at(0.0) > target:
+    goal, width = checked_number("target", target), checked_positive("tolerance", tolerance)
+    low, high = 0.0, checked_positive("largest", largest)
+
+    def within(epsilon: float) -> bool:
+        loss = checked_number("loss_at", loss_at(epsilon))
+        if math.isnan(loss) or math.isnan(goal):
+            raise ValueError(f"target and loss_at must be numbers, got {goal} and loss {loss} at epsilon = {epsilon}")
+        return loss <= goal
+
+    if not within(low):
         raise ValueError(f"target must be at least the loss at epsilon = 0, which is {loss_at(0.0)}, got {target}")
-    if loss_at(largest) <= target:
-        return largest
-    low, high = 0.0, largest
-    while high - low > tolerance:
-        middle = (low + high) / 2
-        low, high = (middle, high) if loss_at(middle) <= target else (low, middle)
+    if within(high):
+        return high
+    while high - low > width and low < (middle := (low + high) / 2) < high:  # at most to the last bit
+        low, high = (middle, high) if within(middle) else (low, middle)
     return low
 
 
@@ -253,16 +268,33 @@ def _checked_log_row(logs: NDArray[np.float64], n_outputs: int, index: int) -> N
 def _checked_prior(prior: ArrayLike | None, n_inputs: int) -> NDArray[np.float64]:
     if prior is None:
         return np.full(n_inputs, 1.0 / n_inputs) if n_inputs else np.empty(0)
-    belief = np.asarray(prior, dtype=np.float64)
+    belief = real_array("prior", prior)
     if belief.shape != (n_inputs,) or not (belief >= 0).all() or abs(belief.sum() - 1.0) > NORMALISATION_TOLERANCE:
         raise ValueError(f"prior must hold {n_inputs} probabilities that sum to 1, got {belief}")
     return belief
 
 
-def _keep_rate_loss(keep: float, n_inputs: int) -> float:
-    if n_inputs < 2 or keep == 0.0:
+def _one_for_each(log_rows: Iterable[ArrayLike], n_inputs: int) -> Iterator[tuple[int, ArrayLike]]:
+    index = -1
+    for index, row in enumerate(log_rows):
+        if index == n_inputs:
+            raise ValueError(f"log_rows must hold one row for each of the {n_inputs} inputs, got more")
+        yield index, row
+    if index + 1 < n_inputs:
+        raise ValueError(f"log_rows must hold one row for each of the {n_inputs} inputs, got {index + 1}")
+
+
+def _keep_rate_loss(kept: NDArray[np.float64], left: NDArray[np.float64]) -> float:
+    """``ln(p (n - 1) / (1 - p))`` from logarithms: ``1 - p`` of a float ``p`` near one would overstate it."""
+    keep, leave = _log_total(kept), _log_total(left)
+    if kept.size < 2 or keep == -math.inf:
         return 0.0
-    return math.inf if keep >= 1.0 else max(math.log(keep * (n_inputs - 1) / (1.0 - keep)), 0.0)
+    return max(keep - leave + math.log(kept.size - 1), 0.0)
+
+
+def _log_total(logs: NDArray[np.float64]) -> float:
+    top = float(logs.max(initial=-math.inf))
+    return top + math.log(float(np.exp(logs - top).sum())) if top > -math.inf else top
 
 
 def _logarithms(row: Sequence[object] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from whp.theory.prompt_perturbation.arguments import checked_integer, checked_rational
+
 __all__ = ["exact_bucketised_row", "exact_exponential_row", "exact_redrawing_row"]
 
 
@@ -89,7 +91,10 @@ def _occupied(levels: Sequence[int], n_levels: int, base: Fraction) -> Counter[i
 
 
 def _check(levels: Sequence[int], n_levels: int, base: Fraction) -> None:
-    if not levels or min(levels) < 0 or max(levels) >= n_levels:
-        raise ValueError(f"levels must be at least one number in 0..{n_levels - 1}, got {tuple(levels)}")
-    if base < 1:
+    most = checked_integer("n_levels", n_levels, 1) - 1
+    if not levels:
+        raise ValueError("levels must hold at least one token, got none")
+    for level in levels:
+        checked_integer("levels", level, 0, most)
+    if checked_rational("base", base) < 1:
         raise ValueError(f"base must be at least 1 (epsilon >= 0), got {base}")

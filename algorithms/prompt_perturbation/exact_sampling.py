@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from whp.algorithms.prompt_perturbation.validation import checked_rng
+
 __all__ = ["draw_exactly"]
 
 
@@ -39,7 +41,11 @@ def draw_exactly(row: Sequence[Fraction], rng: np.random.Generator) -> int:
     >>> draw_exactly([Fraction(0), Fraction(1)], np.random.default_rng(0))
     1
     """
-    probabilities = [Fraction(entry) for entry in row]
+    checked_rng(rng)
+    try:
+        probabilities = [Fraction(entry) for entry in row]
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"row must hold fractions, got {row!r}") from None
     if not probabilities or min(probabilities) < 0 or sum(probabilities) != 1:
         raise ValueError(f"row must hold probabilities >= 0 that sum to exactly 1, got sum {sum(probabilities)}")
     denominator = math.lcm(*(entry.denominator for entry in probabilities))

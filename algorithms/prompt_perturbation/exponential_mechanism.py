@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution, log_normalised
-from whp.algorithms.prompt_perturbation.validation import checked_epsilon, checked_positive
+from whp.algorithms.prompt_perturbation.validation import checked_epsilon, checked_positive, real_array
 
 __all__ = ["exponential_mechanism"]
 
@@ -71,7 +71,7 @@ def exponential_mechanism(
 
 
 def _checked_scores(utilities: ArrayLike) -> NDArray[np.float64]:
-    scores = np.asarray(utilities, dtype=np.float64)
+    scores = real_array("utilities", utilities)
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(f"utilities must be a non-empty vector, got shape {scores.shape}")
     refused = np.isnan(scores) | (scores == np.inf)
@@ -84,7 +84,7 @@ def _checked_scores(utilities: ArrayLike) -> NDArray[np.float64]:
 def _log_measure(base_measure: ArrayLike | None, n_candidates: int) -> NDArray[np.float64]:
     if base_measure is None:
         return np.zeros(n_candidates)
-    measure = np.asarray(base_measure, dtype=np.float64)
+    measure = real_array("base_measure", base_measure)
     if measure.shape != (n_candidates,):
         raise ValueError(f"base_measure must have shape ({n_candidates},) like utilities, got {measure.shape}")
     if not (np.isfinite(measure).all() and (measure >= 0).all()):

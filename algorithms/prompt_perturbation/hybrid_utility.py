@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from whp.algorithms.prompt_perturbation.validation import checked_positive, checked_vector
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_distances,
+    checked_non_negative,
+    checked_positive,
+    real_array,
+)
 
 __all__ = ["closeness", "distance_utility", "hybrid_utility", "scaled_logits"]
 
@@ -31,7 +34,7 @@ def scaled_logits(logits: ArrayLike, *, clip: float) -> NDArray[np.float64]:
     array([0.66, 0.3 , 1.  , 0.5 ])
     """
     bound = checked_positive("clip", clip)
-    raw = np.asarray(logits, dtype=np.float64)
+    raw = real_array("logits", logits)
     if raw.ndim != 1 or raw.size == 0:
         raise ValueError(f"logits must be a non-empty vector, got shape {raw.shape}")
     if np.isnan(raw).any():
@@ -52,9 +55,7 @@ def closeness(distances: ArrayLike) -> NDArray[np.float64]:
     >>> closeness([0.0, 1.0, 2.0, 5.0]).round(6)
     array([1.      , 0.818731, 0.67032 , 0.367879])
     """
-    lengths = checked_vector("distances", distances)
-    if lengths.min() < 0:
-        raise ValueError(f"distances must be >= 0, got {lengths.min()}")
+    lengths = checked_distances(distances)
     low, span = lengths.min(), lengths.max() - lengths.min()
     return np.exp(-(lengths - low) / span) if span > 0 else np.ones_like(lengths)
 
@@ -90,13 +91,12 @@ def hybrid_utility(
     >>> hybrid_utility([3.2, -4, 12, 0], [0.0, 1.0, 2.0, 5.0])
     array([0.81240384, 0.4484373 , 0.67032005, 0.26013005])
     """
-    for name, power in (("logit_power", logit_power), ("distance_power", distance_power)):
-        if not (math.isfinite(power) and power >= 0):
-            raise ValueError(f"{name} must be finite and >= 0, got {power}")
+    for_logits = checked_non_negative("logit_power", logit_power)
+    for_distances = checked_non_negative("distance_power", distance_power)
     likely, near = scaled_logits(logits, clip=clip), closeness(distances)
     if likely.shape != near.shape:
         raise ValueError(f"logits and distances must have equal length, got {likely.size} and {near.size}")
-    return np.asarray(likely**logit_power * near**distance_power)
+    return np.asarray(likely**for_logits * near**for_distances)
 
 
 def distance_utility(distances: ArrayLike, *, distance_power: float = 1.0) -> NDArray[np.float64]:
@@ -107,6 +107,4 @@ def distance_utility(distances: ArrayLike, *, distance_power: float = 1.0) -> ND
     >>> distance_utility([0.0, 2.0]).round(6)
     array([1.      , 0.367879])
     """
-    if not (math.isfinite(distance_power) and distance_power >= 0):
-        raise ValueError(f"distance_power must be finite and >= 0, got {distance_power}")
-    return np.asarray(closeness(distances) ** distance_power)
+    return np.asarray(closeness(distances) ** checked_non_negative("distance_power", distance_power))

@@ -8,6 +8,7 @@ import numpy as np
 
 from whp.algorithms.prompt_perturbation.bigram_model import BigramModel
 from whp.algorithms.prompt_perturbation.nearest_neighbour_attack import AttackResult
+from whp.algorithms.prompt_perturbation.validation import checked_instance, checked_integer, checked_tokens
 
 __all__ = ["masked_token_attack"]
 
@@ -45,17 +46,14 @@ def masked_token_attack(
     >>> masked_token_attack(["new", "york"], ["new", "jersey"], model, k=1, positions=[1]).rate
     1.0
     """
-    if len(originals) != len(outputs):
+    if len(checked_tokens("originals", originals)) != len(checked_tokens("outputs", outputs)):
         raise ValueError(f"originals and outputs must have equal length, got {len(originals)} and {len(outputs)}")
-    n_tokens = model.vocabulary.n_tokens
-    if not 1 <= k <= n_tokens:
-        raise ValueError(f"k must be between 1 and n_tokens={n_tokens}, got {k}")
-    return AttackResult(
-        tuple(
-            _found(originals[position], outputs, position, model, k)
-            for position in (range(len(outputs)) if positions is None else positions)
-        )
-    )
+    checked_integer("k", k, 1, checked_instance("model", model, BigramModel).vocabulary.n_tokens)
+    attacked = [
+        checked_integer("positions", position, 0, len(outputs) - 1)
+        for position in (range(len(outputs)) if positions is None else positions)
+    ]
+    return AttackResult(tuple(_found(originals[position], outputs, position, model, k) for position in attacked))
 
 
 def _found(original: str, outputs: Sequence[str], position: int, model: BigramModel, k: int) -> bool:

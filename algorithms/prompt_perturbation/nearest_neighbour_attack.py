@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from whp.algorithms.prompt_perturbation.token_distances import TokenDistances
+from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
+from whp.algorithms.prompt_perturbation.validation import checked_instance, checked_integer, checked_tokens, real_array
 
 __all__ = ["AttackResult", "nearest_neighbour_attack", "nearest_neighbour_success"]
 
@@ -57,9 +59,10 @@ def nearest_neighbour_attack(
     >>> nearest_neighbour_attack(["a", "a"], ["b", "c"], line, k=2).rate
     0.5
     """
-    if len(originals) != len(outputs):
+    if len(checked_tokens("originals", originals)) != len(checked_tokens("outputs", outputs)):
         raise ValueError(f"originals and outputs must have equal length, got {len(originals)} and {len(outputs)}")
-    embedding = distances.embedding
+    embedding = checked_instance("distances", distances, TokenDistances).embedding
+    checked_integer("k", k, 1, embedding.n_tokens)
     found = [
         embedding.index(original) in distances.nearest(output, k)
         for original, output in zip(originals, outputs, strict=True)
@@ -94,10 +97,9 @@ def nearest_neighbour_success(log_row: ArrayLike, token: int | str, distances: T
     >>> nearest_neighbour_success(np.log([0.5, 0.25, 0.25]), "a", line, k=2)
     0.75
     """
-    embedding = distances.embedding
-    index = embedding.index(token) if isinstance(token, str) else int(token)
-    probabilities = np.exp(np.asarray(log_row, dtype=np.float64))
-    if probabilities.shape != (embedding.n_tokens,):
-        raise ValueError(f"log_row must have {embedding.n_tokens} entries, got shape {probabilities.shape}")
+    index = checked_instance("distances", distances, TokenDistances).index(token)
+    probabilities = TokenDistribution(real_array("log_row", log_row)).probabilities
+    if probabilities.size != distances.embedding.n_tokens:
+        raise ValueError(f"log_row must have {distances.embedding.n_tokens} entries, got {probabilities.size}")
     outputs = np.flatnonzero(probabilities >= 1e-9)
     return float(sum(probabilities[output] for output in outputs if index in distances.nearest(int(output), k)))

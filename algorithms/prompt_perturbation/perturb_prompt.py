@@ -10,11 +10,18 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from whp.algorithms.prompt_perturbation.bucketised_mechanism import bucketised_mechanism
+from whp.algorithms.prompt_perturbation.bucketised_mechanism import BucketisedDistribution, bucketised_mechanism
 from whp.algorithms.prompt_perturbation.hybrid_utility import distance_utility, hybrid_utility
 from whp.algorithms.prompt_perturbation.token_distances import TokenDistances
 from whp.algorithms.prompt_perturbation.token_retention import FUNCTION_WORDS, PUNCTUATION, sensitive_positions
-from whp.algorithms.prompt_perturbation.validation import checked_bucket_count, checked_epsilon
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_bucket_count,
+    checked_epsilon,
+    checked_instance,
+    checked_non_negative,
+    checked_positive,
+    checked_rng,
+)
 from whp.theory.prompt_perturbation.instances import Context
 
 __all__ = ["CapeParameters", "PerturbedPrompt", "cape_log_row", "perturb_prompt"]
@@ -51,6 +58,9 @@ class CapeParameters:
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
         checked_bucket_count(self.n_buckets)
+        checked_non_negative("logit_power", self.logit_power)
+        checked_non_negative("distance_power", self.distance_power)
+        checked_positive("clip", self.clip)
         if self.context not in ("own_token", "original_neighbours", "perturbed_prefix"):
             raise ValueError(
                 f"context must be own_token, original_neighbours or perturbed_prefix, got {self.context!r}"
@@ -102,9 +112,9 @@ def cape_log_row(
     >>> np.exp(cape_log_row(line, "near", CapeParameters(0.0, n_buckets=2, context="own_token")))
     array([0.25, 0.25, 0.5 ])
     """
-    utilities = _utilities(distances, token, parameters, logits)
-    row = bucketised_mechanism(utilities, parameters.epsilon, sensitivity=1.0, n_buckets=parameters.n_buckets)
-    return row.log_probabilities
+    checked_instance("distances", distances, TokenDistances)
+    checked_instance("parameters", parameters, CapeParameters)
+    return _row(distances, token, parameters, logits).log_probabilities
 
 
 def perturb_prompt(
@@ -154,7 +164,9 @@ def perturb_prompt(
     >>> perturb_prompt(["the", "ache"], line, parameters, np.random.default_rng(0)).tokens
     ('the', 'ache')
     """
-    if parameters.context != "own_token" and context_model is None:
+    checked_instance("distances", distances, TokenDistances)
+    checked_rng(rng)
+    if checked_instance("parameters", parameters, CapeParameters).context != "own_token" and context_model is None:
         raise ValueError(f"context_model must be given for context {parameters.context!r}, got None")
     flags = sensitive_positions(prompt, retained)
     for token in itertools.compress(prompt, flags):
@@ -167,8 +179,7 @@ def perturb_prompt(
             bucket_counts.append(0)
             continue
         logits = _logits(prompt, released, position, parameters.context, context_model)
-        utilities = _utilities(distances, token, parameters, logits)
-        row = bucketised_mechanism(utilities, parameters.epsilon, sensitivity=1.0, n_buckets=parameters.n_buckets)
+        row = _row(distances, token, parameters, logits)
         released.append(distances.embedding.tokens[row.sample(rng)])
         bucket_counts.append(row.partition.n_buckets)
     return PerturbedPrompt(tuple(released), flags, tuple(bucket_counts))
@@ -190,11 +201,15 @@ def _logits(
     return context_model(left, right)
 
 
+def _row(
+    distances: TokenDistances, token: str, parameters: CapeParameters, logits: ArrayLike | None
+) -> BucketisedDistribution:
+    utilities = _utilities(distances, token, parameters, logits)
+    return bucketised_mechanism(utilities, parameters.epsilon, sensitivity=1.0, n_buckets=parameters.n_buckets)
+
+
 def _utilities(
-    distances: TokenDistances,
-    token: str,
-    parameters: CapeParameters,
-    logits: ArrayLike | None,
+    distances: TokenDistances, token: str, parameters: CapeParameters, logits: ArrayLike | None
 ) -> NDArray[np.float64]:
     lengths = distances.row(token)
     if logits is None:

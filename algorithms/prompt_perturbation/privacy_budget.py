@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from numbers import Rational, Real
+from typing import Any, TypeAlias
+
+import numpy as np
 
 __all__ = ["BudgetExceededError", "PrivacyBudget"]
 
-Amount: TypeAlias = str | int | float | Decimal | Fraction
+Amount: TypeAlias = str | int | float | Decimal | Fraction | np.integer[Any] | np.floating[Any]
+
+
+LARGEST_EXPONENT = 400  # beyond that of any float; "1e999999999" would be a number of a billion digits
 
 
 class BudgetExceededError(ValueError):
@@ -46,7 +52,7 @@ class PrivacyBudget:
     @property
     def remaining(self) -> Fraction:
         """What is left, exactly."""
-        return Fraction(self.total) - self.spent
+        return _exact_amount("total", self.total) - self.spent
 
     def can_spend(self, amount: Amount) -> bool:
         """Whether a spend would be accepted."""
@@ -70,8 +76,10 @@ class PrivacyBudget:
 
 
 def _exact_amount(name: str, amount: Amount) -> Fraction:
-    if isinstance(amount, bool) or not isinstance(amount, (str, int, float, Decimal, Fraction)):
+    if isinstance(amount, bool) or not isinstance(amount, (str, Decimal, Real)):
         raise TypeError(f"{name} must be a number or its decimal text, got {amount!r}")
+    if not isinstance(amount, Rational) and _exponent(str(amount)) > LARGEST_EXPONENT:
+        raise ValueError(f"{name} must have an exponent of at most {LARGEST_EXPONENT} digits, got {amount}")
     try:
         exact = Fraction(amount) if isinstance(amount, (int, Fraction)) else Fraction(str(amount))
     except (ValueError, ZeroDivisionError):
@@ -79,3 +87,8 @@ def _exact_amount(name: str, amount: Amount) -> Fraction:
     if exact < 0:
         raise ValueError(f"{name} must be >= 0, got {amount}")
     return exact
+
+
+def _exponent(text: str) -> int:
+    digits = text.lower().partition("e")[2].lstrip("+-").replace("_", "")
+    return int(digits) if digits.isdecimal() and len(digits) < 20 else LARGEST_EXPONENT + 1 if digits.isdecimal() else 0

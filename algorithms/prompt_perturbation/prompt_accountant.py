@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.algorithms.prompt_perturbation.validation import checked_integer, real_array
 from whp.theory.prompt_perturbation.instances import Context
 
 __all__ = ["ContextLeak", "PromptLoss", "account_prompt", "enumerate_context_leak"]
@@ -76,17 +77,19 @@ def account_prompt(
     >>> account_prompt([1.0, 1.0, 1.0], context="original_neighbours").one_token
     3.0
     """
-    losses = [float(loss) for loss in position_losses]
-    flags = [True] * len(losses) if sensitive is None else [bool(flag) for flag in sensitive]
+    losses = real_array("position_losses", position_losses).tolist()
+    if not isinstance(losses, list) or any(isinstance(loss, list) for loss in losses):
+        raise ValueError(f"position_losses must be a sequence of numbers, got {position_losses!r}")
+    flags = [True] * len(losses) if sensitive is None else list(sensitive)
+    if not all(isinstance(flag, (bool, np.bool_)) for flag in flags):
+        raise TypeError(f"sensitive must hold True or False for each position, got {sensitive!r}")
     if len(flags) != len(losses):
         raise ValueError(f"sensitive must have one flag for each of the {len(losses)} positions, got {len(flags)}")
     if any(math.isnan(loss) or loss < 0 for loss in losses):
         raise ValueError(f"position_losses must be >= 0, got {losses}")
-    if reach is not None and reach < 0:
-        raise ValueError(f"reach must be >= 0, got {reach}")
     if context not in ("own_token", "original_neighbours", "perturbed_prefix"):
         raise ValueError(f"context must be own_token, original_neighbours or perturbed_prefix, got {context!r}")
-    span = len(losses) if reach is None else reach
+    span = len(losses) if reach is None else checked_integer("reach", reach, 0)
     exposed = {
         changed: math.fsum(
             losses[seen]
@@ -155,9 +158,8 @@ def enumerate_context_leak(row: RowOfPosition, *, n_tokens: int, length: int) ->
     >>> round(leak.one_token_loss / math.log(3), 12), round(leak.all_token_loss / math.log(3), 12)
     (1.0, 2.0)
     """
-    if n_tokens < 1 or length < 1:
-        raise ValueError(f"n_tokens and length must be at least 1, got {n_tokens} and {length}")
-    if n_tokens ** (2 * length) > LARGEST_ENUMERATION:
+    n_tokens, length = checked_integer("n_tokens", n_tokens, 1), checked_integer("length", length, 1)
+    if length > LARGEST_ENUMERATION or 2 * length * math.log(n_tokens) > math.log(LARGEST_ENUMERATION):
         raise ValueError(f"n_tokens ** (2 length) must be at most {LARGEST_ENUMERATION}, got {n_tokens}**{2 * length}")
     strings = list(itertools.product(range(n_tokens), repeat=length))
     tables = [_position_tables(row, strings, n_tokens, position) for position in range(length)]
@@ -189,8 +191,9 @@ def _position_tables(
     for prompt_index, prompt in enumerate(strings):
         for start in range(0, len(strings), n_tokens * suffix):  # outputs sharing the released prefix
             released = strings[start][:position]
-            probabilities = np.asarray(row(prompt, released, position), dtype=np.float64)
-            if probabilities.shape != (n_tokens,) or not abs(probabilities.sum() - 1.0) <= 1e-9:
+            probabilities = real_array("row", row(prompt, released, position))
+            positive = probabilities.shape == (n_tokens,) and bool((probabilities >= 0).all())
+            if not positive or abs(probabilities.sum() - 1.0) > 1e-9:
                 raise ValueError(f"row must return {n_tokens} probabilities that sum to 1, got {probabilities}")
             with np.errstate(divide="ignore"):
                 table[prompt_index, start : start + n_tokens * suffix] = np.repeat(np.log(probabilities), suffix)

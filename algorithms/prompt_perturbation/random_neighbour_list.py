@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution
-from whp.algorithms.prompt_perturbation.validation import checked_epsilon, checked_positive, checked_vector
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_distances,
+    checked_epsilon,
+    checked_integer,
+    checked_positive,
+    real_array,
+)
 
 __all__ = ["coordinate_laplace_radius_survival", "laplace_radius_survival", "random_neighbour_list_mechanism"]
 
@@ -51,13 +57,13 @@ def random_neighbour_list_mechanism(
     >>> random_neighbour_list_mechanism([0.0, 1.0, 4.0], 0.0, radius_survival=never_further).probabilities
     array([0.5, 0.5, 0. ])
     """
-    lengths = checked_vector("distances", distances)
+    lengths = checked_distances(distances)
     order = np.argsort(lengths, kind="stable")
     ranked = lengths[order]
     farthest = ranked[-1] if ranked[-1] > 0 else 1.0
     with np.errstate(over="ignore"):
         log_weights = -(ranked - ranked[0]) / farthest * (checked_epsilon(epsilon) / 2.0)
-    reached = np.asarray(radius_survival(ranked), dtype=np.float64)
+    reached = real_array("radius_survival", radius_survival(ranked))
     if reached.shape != ranked.shape or not np.all((reached >= 0) & (reached <= 1)):
         raise ValueError("radius_survival must return probabilities, one for each distance")
     reached = np.where(ranked == ranked[0], 1.0, reached)
@@ -91,13 +97,12 @@ def laplace_radius_survival(scale: float, dimension: int) -> Survival:
     array([1.      , 0.367879])
     """
     length = checked_positive("scale", scale)
-    if dimension < 1:
-        raise ValueError(f"dimension must be at least 1, got {dimension}")
+    shape = checked_integer("dimension", dimension, 1)
 
     def survival(radii: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy.special import gammaincc
 
-        return np.asarray(gammaincc(dimension, np.asarray(radii) / length), dtype=np.float64)
+        return np.asarray(gammaincc(shape, np.maximum(radii, 0.0) / length), dtype=np.float64)
 
     return survival
 
@@ -122,12 +127,11 @@ def coordinate_laplace_radius_survival(scale: float, dimension: int) -> Survival
     array([1.   , 0.488, 0.   ])
     """
     length = checked_positive("scale", scale)
-    if dimension < 1:
-        raise ValueError(f"dimension must be at least 1, got {dimension}")
+    shape = checked_integer("dimension", dimension, 1)
 
     def survival(radii: NDArray[np.float64]) -> NDArray[np.float64]:
         from scipy.special import gammaincc
 
-        return np.asarray(gammaincc(dimension / 5, (np.asarray(radii) / length) ** 2 / 10), dtype=np.float64)
+        return np.asarray(gammaincc(shape / 5, (np.maximum(radii, 0.0) / length) ** 2 / 10), dtype=np.float64)
 
     return survival

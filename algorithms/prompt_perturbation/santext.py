@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from whp.algorithms.prompt_perturbation.token_distribution import TokenDistribution, log_normalised
-from whp.algorithms.prompt_perturbation.validation import checked_epsilon, checked_vector
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_distances,
+    checked_epsilon,
+    checked_integer,
+    checked_number,
+)
 
 __all__ = ["santext_mechanism", "santext_plus_mechanism"]
 
@@ -38,9 +43,7 @@ def santext_mechanism(distances: ArrayLike, epsilon: float) -> TokenDistribution
     >>> santext_mechanism([0.0, 2.0], 2.0).probabilities.round(6)
     array([0.880797, 0.119203])
     """
-    lengths = checked_vector("distances", distances)
-    if lengths.min() < 0:
-        raise ValueError(f"distances must be >= 0, got {lengths.min()}")
+    lengths = checked_distances(distances)
     with np.errstate(over="ignore"):
         return TokenDistribution(log_normalised(-(lengths - lengths.min()) * (checked_epsilon(epsilon) / 2.0)))
 
@@ -74,14 +77,13 @@ def santext_plus_mechanism(
     array([0.75, 0.25])
     """
     replaced = santext_mechanism(distances, epsilon)
-    n_tokens = replaced.log_probabilities.size
-    if not 0 <= token < n_tokens:
-        raise ValueError(f"token must be a row in 0..{n_tokens - 1}, got {token}")
-    if not 0.0 <= replace_probability <= 1.0:
+    row = checked_integer("token", token, 0, replaced.log_probabilities.size - 1)
+    chance = checked_number("replace_probability", replace_probability)
+    if not 0.0 <= chance <= 1.0:
         raise ValueError(f"replace_probability must lie in [0, 1], got {replace_probability}")
     if not frequent:
         return replaced
     with np.errstate(divide="ignore"):
-        log_row = replaced.log_probabilities + np.log(replace_probability)
-        log_row[token] = np.logaddexp(log_row[token], np.log1p(-replace_probability))
+        log_row = replaced.log_probabilities + np.log(chance)
+        log_row[row] = np.logaddexp(log_row[row], np.log1p(-chance))
     return TokenDistribution(log_row)

@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from whp.algorithms.prompt_perturbation.validation import checked_epsilon
+from whp.algorithms.prompt_perturbation.validation import (
+    checked_epsilon,
+    checked_integer,
+    checked_non_negative,
+    checked_number,
+)
 
 __all__ = [
     "FixedSizeBatches",
@@ -30,7 +35,7 @@ class PoissonBatches:
     rate: float
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.rate <= 1.0:
+        if not 0.0 < checked_number("rate", self.rate) <= 1.0:
             raise ValueError(f"rate must lie in (0, 1], got {self.rate}")
 
 
@@ -42,8 +47,7 @@ class FixedSizeBatches:
     population: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.size <= self.population:
-            raise ValueError(f"size must be between 1 and population={self.population}, got {self.size}")
+        checked_integer("size", self.size, 1, checked_integer("population", self.population, 1))
 
 
 def sum_sensitivity(lower: float, upper: float, *, neighbours: Neighbours) -> float:
@@ -81,11 +85,10 @@ def mean_sensitivity(lower: float, upper: float, *, n_records: int, neighbours: 
     0.4
     """
     _check_bounds(lower, upper)
-    if n_records < 1:
-        raise ValueError(f"n_records must be at least 1, got {n_records}")
+    count = checked_integer("n_records", n_records, 1)
     if _checked_choice("neighbours", neighbours, Neighbours) == "add_remove":
         raise ValueError("neighbours must be 'replace_one' for a public number of records, got 'add_remove'")
-    return (upper - lower) / n_records
+    return (upper - lower) / count
 
 
 def float_sum_sensitivity(lower: float, upper: float, *, n_records: int, neighbours: Neighbours) -> float:
@@ -109,13 +112,12 @@ def float_sum_sensitivity(lower: float, upper: float, *, n_records: int, neighbo
     >>> float_sum_sensitivity(0.0, 1e16, n_records=11, neighbours="add_remove") - 1e16 >= 10
     True
     """
-    if n_records < 1:
-        raise ValueError(f"n_records must be at least 1, got {n_records}")
-    roundings = (n_records - 1) * 2.0**-53
+    roundings = (checked_integer("n_records", n_records, 1) - 1) * 2.0**-53
     if roundings >= 0.5:
         raise ValueError(f"n_records must be below 2**52, got {n_records}")
+    exact = sum_sensitivity(lower, upper, neighbours=neighbours)
     error = roundings / (1.0 - roundings) * n_records * max(abs(lower), abs(upper))
-    total = sum_sensitivity(lower, upper, neighbours=neighbours) + 2.0 * error
+    total = exact + 2.0 * error
     return math.nextafter(math.nextafter(total, math.inf), math.inf) if error else total
 
 
@@ -159,6 +161,8 @@ def amplified_epsilon(
     >>> round(amplified_epsilon(1.0, batches=PoissonBatches(0.1), **step), 6)
     0.158565
     """
+    if not isinstance(batches, (PoissonBatches, FixedSizeBatches)):
+        raise TypeError(f"batches must be PoissonBatches or FixedSizeBatches, got {batches!r}")
     drawn: Sampling = "poisson" if isinstance(batches, PoissonBatches) else "fixed_size"
     if _checked_choice("accounted_as", accounted_as, Sampling) != drawn:
         raise ValueError(f"accounted_as must be {drawn!r} for {type(batches).__name__}, got {accounted_as!r}")
@@ -199,22 +203,22 @@ def hybrid_utility_sensitivity(
     >>> hybrid_utility_sensitivity(adjacency="any_token_and_context")
     1.0
     """
-    for name, value in (("largest_logit", largest_logit), ("logit_power", logit_power)):
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name} must be finite and >= 0, got {value}")
-    if not (math.isfinite(distance_power) and distance_power >= 0):
-        raise ValueError(f"distance_power must be finite and >= 0, got {distance_power}")
-    largest = float(largest_logit**logit_power)
+    base, power = checked_non_negative("largest_logit", largest_logit), checked_non_negative("logit_power", logit_power)
+    closeness_power = checked_non_negative("distance_power", distance_power)
+    if base > 1.0 and power * math.log(base) > 709.0:
+        raise ValueError(f"largest_logit ** logit_power must be finite, got {largest_logit} ** {logit_power}")
+    largest = float(base**power)
     if adjacency == "any_token_and_context":
         return largest
     if adjacency == "shared_context":
-        return largest * -math.expm1(-distance_power)
+        return largest * -math.expm1(-closeness_power)
     raise ValueError(f"adjacency must be 'any_token_and_context' or 'shared_context', got {adjacency!r}")
 
 
 def _check_bounds(lower: float, upper: float) -> None:
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
-        raise ValueError(f"lower and upper must be finite with lower <= upper, got {lower} and {upper}")
+    low, high = checked_number("lower", lower), checked_number("upper", upper)
+    if not (math.isfinite(high - low) and low <= high):
+        raise ValueError(f"lower and upper must be finite with a finite upper - lower >= 0, got {lower} and {upper}")
 
 
 def _checked_choice(name: str, value: str, choices: object) -> str:

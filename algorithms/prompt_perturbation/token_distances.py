@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.algorithms.prompt_perturbation.validation import checked_instance, checked_integer
 from whp.theory.prompt_perturbation import TokenEmbedding
 
 __all__ = ["TokenDistances"]
@@ -34,10 +35,9 @@ class TokenDistances:
     """
 
     def __init__(self, embedding: TokenEmbedding, remember: int = 0) -> None:
-        if remember < 0:
-            raise ValueError(f"remember must be >= 0, got {remember}")
-        self.embedding = embedding
-        self._row_of = lru_cache(maxsize=remember)(self._compute) if remember else self._compute
+        self.embedding = checked_instance("embedding", embedding, TokenEmbedding)
+        rows = checked_integer("remember", remember, 0, 2**31)
+        self._row_of = lru_cache(maxsize=rows)(self._compute) if rows else self._compute
         vectors = np.asarray(embedding.vectors, dtype=np.float64)
         self._scale = _power_of_two_scale(float(np.abs(vectors).max()))
         self._vectors = vectors if self._scale == 1.0 else vectors / self._scale
@@ -56,7 +56,13 @@ class TokenDistances:
         ndarray of shape (N,)
             Zero at the token itself; read-only.
         """
-        return self._row_of(self.embedding.index(token) if isinstance(token, str) else self._checked(token))
+        return self._row_of(self.index(token))
+
+    def index(self, token: int | str) -> int:
+        """Row of a token that is given as a row or as itself."""
+        if isinstance(token, str):
+            return self.embedding.index(token)
+        return checked_integer("token", token, 0, self.embedding.n_tokens - 1)
 
     def _compute(self, index: int) -> NDArray[np.float64]:
         vector, own = self._vectors[index], self._squared_norms[index]
@@ -79,16 +85,10 @@ class TokenDistances:
         k : int
             Between 1 and ``N``.
         """
-        if not 1 <= k <= self.embedding.n_tokens:
-            raise ValueError(f"k must be between 1 and n_tokens={self.embedding.n_tokens}, got {k}")
+        k = checked_integer("k", k, 1, self.embedding.n_tokens)
         lengths = self.row(token)
         within = np.flatnonzero(lengths <= np.partition(lengths, k - 1)[k - 1])
         return within[np.argsort(lengths[within], kind="stable")][:k]
-
-    def _checked(self, token: int) -> int:
-        if not 0 <= token < self.embedding.n_tokens:
-            raise ValueError(f"token must be a row in 0..{self.embedding.n_tokens - 1}, got {token}")
-        return int(token)
 
 
 def _power_of_two_scale(largest: float) -> float:

@@ -9,7 +9,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.algorithms.prompt_perturbation.validation import checked_integer, checked_rng, real_array
+
 __all__ = ["TokenDistribution", "log_normalised"]
+
+NORMALISATION_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +26,12 @@ class TokenDistribution:
     Parameters
     ----------
     log_probabilities : ndarray of shape (N,)
-        Natural logarithms, ``-inf`` for impossible tokens.
+        Natural logarithms, ``-inf`` for impossible tokens; their exponentials sum to one within 1e-9.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
 
     Examples
     --------
@@ -33,6 +42,16 @@ class TokenDistribution:
     """
 
     log_probabilities: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        row = real_array("log_probabilities", self.log_probabilities)
+        if row.ndim != 1 or row.size == 0:
+            raise ValueError(f"log_probabilities must be a non-empty vector, got shape {row.shape}")
+        object.__setattr__(self, "log_probabilities", row)
+        with np.errstate(over="ignore"):
+            total = float(self.probabilities.sum())
+        if not abs(total - 1.0) <= NORMALISATION_TOLERANCE:
+            raise ValueError(f"log_probabilities must have exponentials that sum to 1, got total {total}")
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -67,11 +86,11 @@ class TokenDistribution:
         int or ndarray of int64, shape (size,)
             Never a token of probability zero.
         """
-        cumulative = self._cumulative
+        cumulative, rng = self._cumulative, checked_rng(rng)
         if size is None:
             position = int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
             return min(position, self._last_possible)
-        positions = cumulative.searchsorted(rng.random(size) * cumulative[-1], side="right")
+        positions = cumulative.searchsorted(rng.random(checked_integer("size", size, 0)) * cumulative[-1], side="right")
         return np.asarray(np.minimum(positions, self._last_possible), dtype=np.int64)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import string
 from collections.abc import Collection, Sequence
 
+from whp.algorithms.prompt_perturbation.validation import checked_tokens
+
 __all__ = ["FUNCTION_WORDS", "PUNCTUATION", "sensitive_positions"]
 
 PUNCTUATION: frozenset[str] = frozenset(string.punctuation)
@@ -44,6 +46,6 @@ def sensitive_positions(
     >>> sensitive_positions(["The", "patient", "."])
     (False, True, False)
     """
-    if isinstance(prompt, str):
-        raise TypeError(f"prompt must be a sequence of tokens, got the string {prompt!r}; split it first")
-    return tuple(token.lower() not in retained for token in prompt)
+    if isinstance(retained, str) or not isinstance(retained, Collection):
+        raise TypeError(f"retained must be a collection of tokens, got {retained!r}")
+    return tuple(token.lower() not in retained for token in checked_tokens("prompt", prompt))

@@ -84,7 +84,7 @@ def contenders(
             lower,
         ),
         Contender(
-            "  with repaired weights",
+            "repaired history control",
             lambda b: HistoryControlDescent(decaying(b), radius, batch, weighting="water_filling"),
             None,
             lower,

@@ -1,6 +1,7 @@
 """Rows, tables and figures of the experiments."""
 
 import csv
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,17 +82,18 @@ class ExperimentResult:
 
     def __str__(self) -> str:
         """The table as text, at most 80 columns wide."""
-        lines = [f"{'data':<11}{'method':<24}{'published step':>17}{'tuned step':>17}  wins"]
+        lines = [f"{'data':<14}{'method':<25}{'published step':>15}{'tuned step':>14}  wins"]
         last = ""
         for row in self.rows:
             name = "" if row.data == last else row.data
             last = row.data
-            published, tuned = (f"{m:8.2f} ({s:.2f})" if np.isfinite(m) else "-" for m, s in (row.published, row.tuned))
-            lines.append(f"{name:<11}{row.method:<24}{published:>17}{tuned:>17}  {row.wins}")
+            published, tuned = (f"{m:.2f} ({s:.2f})" if np.isfinite(m) else "-" for m, s in (row.published, row.tuned))
+            lines.append(f"{name:<14}{row.method:<25}{published:>15}{tuned:>14}  {row.wins}")
         extras = [row for row in self.rows if row.extra]
         for row in extras:
             lines.append(f"{row.data}, {row.method}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.extra.items()))
-        return "\n".join([*lines, "", *self.notes, *(f"wrote {path}" for path in self.files)])
+        notes = [textwrap.fill(note, 80, subsequent_indent="  ") for note in self.notes]
+        return "\n".join([*lines, "", *notes, *(f"wrote {path}" for path in self.files)])
 
     def write_table(self, path: Path) -> None:
         """Write the rows as comma-separated values."""

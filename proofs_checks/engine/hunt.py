@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whp.proofs_checks.engine.blocks import Form
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.evidence import Encoded, materialise
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.outcome import Outcome, run_once
 from whp.proofs_checks.engine.parameters import rebuild, vector
@@ -26,6 +26,7 @@ from whp.theory.core.registry import load_papers
 
 _STARTS = 12  # instances from which a search starts, best first
 _LARGEST = 400  # numbers in an instance beyond which moving them all at once is hopeless
+_FULL = 40  # numbers up to which CMA-ES learns how they depend on one another
 _SMALL = 8  # numbers up to which differential evolution is tried besides CMA-ES
 _REFUSED = 1e3  # objective of an instance that cannot be built or misses an assumption
 
@@ -146,9 +147,9 @@ class _Hunter:
             if math.isfinite(ratio) and 0 < vector(materialise(instance)).size <= _LARGEST:
                 starts.append((ratio, i, instance))
         starts.sort(key=lambda s: (-s[0], s[1]))
-        room = max(1, (self.most - self.made) // max(1, min(_STARTS, len(starts))))
         for rank, (_, _, instance) in enumerate(starts[:_STARTS]):
-            self._move(materialise(instance), rank, room)
+            left = self.most - self.made  # the best start takes half of it: many dimensions need a long search
+            self._move(materialise(instance), rank, left if rank + 1 == _STARTS else max(1, left // 2))
 
     def _starts(self) -> Iterator[tuple[str, Any]]:
         yield from ((f"named {name!r}", instance) for name, instance in self.form.examples.items())
@@ -219,13 +220,14 @@ def _closeness(entry: Entry) -> float:
 
 def _cma(objective: Callable[[NDArray[np.float64]], float], start: NDArray[np.float64], seed: int, room: int) -> None:
     """Move all numbers at once, at first by a fifth of their size."""
-    from cmaes import SepCMA
+    from cmaes import CMA, SepCMA
 
-    scale = np.where(start == 0, 0.2, np.abs(start))
+    scale = _scale(start)
     if start.size < 2:  # cmaes needs two dimensions; the second is idle
         _line(objective, start, scale, seed, room)
         return
-    optimiser = SepCMA(mean=np.zeros(start.size), sigma=0.2, seed=seed)
+    kind: Any = CMA if start.size <= _FULL else SepCMA
+    optimiser = kind(mean=np.zeros(start.size), sigma=0.2, seed=seed)
     while room > 0 and not optimiser.should_stop():
         asked = [optimiser.ask() for _ in range(min(optimiser.population_size, room))]
         room -= len(asked)
@@ -233,6 +235,13 @@ def _cma(objective: Callable[[NDArray[np.float64]], float], start: NDArray[np.fl
         if len(told) < optimiser.population_size:
             return
         optimiser.tell(told)
+
+
+def _scale(start: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Size of each number; small ones count as a fifth of the typical one, whole ones as enough to move by one."""
+    typical = float(np.sqrt(np.mean(start**2))) or 1.0
+    scale = np.maximum(np.abs(start), 0.2 * typical)
+    return np.maximum(scale, 5.0) if np.all(start == np.round(start)) else scale
 
 
 def _line(

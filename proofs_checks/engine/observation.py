@@ -187,7 +187,7 @@ def worst_entry(clause: Clause) -> Entry:
     Raises
     ------
     NotANumberError
-        If a side is nan.
+        If a side is nan, or an identity's balls say nothing.
     ValueError
         If the sides are arrays whose shapes do not broadcast.
     """
@@ -242,7 +242,11 @@ def _ball_entry(clause: Clause, left: Any, right: Any, index: tuple[int, ...]) -
     from whp.theory.core.mathematics import FlintMathematics
 
     m = FlintMathematics()
+    if bool(m.ball(left) == m.ball(right)):  # exact and equal, infinities included
+        return Entry(clause, left, right, index, 0.0, False, False)
     gap = m.ball(right) - m.ball(left)
+    if gap.is_nan() or (clause.relation == "==" and not gap.is_finite()):
+        raise NotANumberError(f"clause {clause.name!r}: left={left}, right={right}" + (f" at {index}" if index else ""))
     if clause.relation == "<=":
         violated, unsure = bool(gap < 0), not bool(gap >= 0)
     else:

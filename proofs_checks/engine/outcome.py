@@ -15,6 +15,7 @@ import numpy as np
 
 from whp.proofs_checks.engine.check import Check, OutputAsData, Rounded, keyword_names
 from whp.proofs_checks.engine.exact import exactify
+from whp.proofs_checks.engine.isolation import SubjectHung
 from whp.proofs_checks.engine.observation import (
     Clause,
     Entry,
@@ -167,8 +168,8 @@ def run_once(
     -------
     Outcome
         ``vacuous`` when an assumption of the theorem does not hold of the instance; ``error`` when the subject or the
-        check raised (a MemoryError is passed on); else kept, violated or inside rounding; always kept for events,
-        samples and costs.
+        check raised (a MemoryError or a hang is passed on); else kept, violated or inside rounding (always kept for
+        events, samples and costs).
     """
     check = variant.check
     try:
@@ -185,7 +186,7 @@ def run_once(
         keywords["rng"] = rng
     try:
         outcome = _judge(variant.observe(instance, **keywords))
-    except MemoryError:
+    except (MemoryError, SubjectHung):
         raise
     except Exception as error:
         outcome = _failed(error)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.isolation import SubjectHung
 from whp.proofs_checks.engine.programs import PREFIX, Program, program
 from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.theory.core import Slot
@@ -116,7 +117,7 @@ class Guarded:
         before = Snapshot((arguments, keywords))
         try:
             output = self.subject(*arguments, **keywords)
-        except MemoryError:  # whoever set the limit knows what it means
+        except (MemoryError, SubjectHung):  # whoever set the limit knows what it means
             raise
         except Exception as error:
             raise SubjectCallError(f"slot {self.slot.name}: {type(error).__name__}: {error}") from error

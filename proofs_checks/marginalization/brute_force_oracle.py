@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,6 @@ from whp.theory.marginalization import (
     TruthTable,
     Weights,
     hamming_marginal,
-    hamming_marginals,
     marginal,
     network_polynomial,
     total,
@@ -24,72 +23,96 @@ from whp.theory.marginalization import (
 )
 
 
-class BruteForceOracle:
-    """Answers every query about a table by its defining sum."""
+class CountingOracle:
+    """Answers queries by the given functions and counts them where a subject cannot reach.
 
-    def __init__(self, table: TruthTable) -> None:
-        self.n = table.n
-        self.table = table
-        self.answers = frozenset(Query)
-        self.calls: Counter[Query] = Counter()
+    ``calls`` is a fresh copy each time, the functions and the count are held in a closure, and attributes cannot be
+    set: a subject that clears the count or looks for the function behind the oracle finds neither.
+    """
+
+    __slots__ = ("_ask", "_tally", "answers", "is_nonnegative", "n")
+    n: int
+    answers: frozenset[Query]
+    is_nonnegative: bool | None
+    _ask: Callable[..., Scalar]
+    _tally: Callable[[], Counter[Query]]
+
+    def __init__(self, n: int, is_nonnegative: bool | None, functions: Mapping[Query, Callable[..., Scalar]]) -> None:
+        calls: Counter[Query] = Counter()
+
+        def ask(query: Query, *arguments: Any) -> Scalar:
+            calls[query] += 1
+            return functions[query](*arguments)
+
+        values = (ask, lambda: Counter(calls), frozenset(functions), is_nonnegative, n)
+        for name, value in zip(CountingOracle.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse every change."""
+        raise AttributeError(f"an oracle under test cannot be changed, got a new {name}")
 
     @property
-    def is_nonnegative(self) -> bool:
-        """Whether the table is."""
-        return self.table.is_nonnegative
+    def calls(self) -> Counter[Query]:
+        """Queries asked so far, by type."""
+        return self._tally()
 
     def evaluate(self, x: Any) -> Scalar:
         """EV."""
-        self.calls[Query.EV] += 1
-        return self.table(*x)
+        return self._ask(Query.EV, x)
 
     def count(self) -> Scalar:
         """CNT."""
-        self.calls[Query.CNT] += 1
-        return total(self.table)
+        return self._ask(Query.CNT)
 
     def marginal(self, q: Pattern | str) -> Scalar:
         """PM."""
-        self.calls[Query.PM] += 1
-        return marginal(self.table, Pattern.of(q))
+        return self._ask(Query.PM, Pattern.of(q))
 
     def hamming_marginal(self, q: Pattern | str, k: int) -> Scalar:
         """HM."""
-        self.calls[Query.HM] += 1
-        return hamming_marginal(self.table, Pattern.of(q), k)
+        return self._ask(Query.HM, Pattern.of(q), k)
 
     def hamming_marginals(self, q: Pattern | str) -> tuple[Scalar, ...]:
-        """HM for every weight."""
-        self.calls[Query.HM] += self.n + 1
-        return hamming_marginals(self.table, Pattern.of(q))
+        """HM for every weight, counted as so many queries."""
+        return tuple(self.hamming_marginal(q, k) for k in range(self.n + 1))
 
     def virtual_evidence(self, weights: Weights) -> Scalar:
         """VM."""
-        self.calls[Query.VM] += 1
-        return network_polynomial(self.table, weights)
+        return self._ask(Query.VM, weights)
 
 
-class WitnessOracle:
+class BruteForceOracle(CountingOracle):
+    """Answers every query about a table by its defining sum."""
+
+    __slots__ = ()
+
+    def __init__(self, table: TruthTable) -> None:
+        functions: dict[Query, Callable[..., Scalar]] = {
+            Query.EV: lambda x: table(*x),
+            Query.CNT: lambda: total(table),
+            Query.PM: lambda q: marginal(table, q),
+            Query.HM: lambda q, k: hamming_marginal(table, q, k),
+            Query.VM: lambda weights: network_polynomial(table, weights),
+        }
+        super().__init__(table.n, table.is_nonnegative, functions)
+
+
+class WitnessOracle(CountingOracle):
     """Answers HM and VM on the edge-parity witness, its ``y`` summed in closed form."""
 
+    __slots__ = ()
+
     def __init__(self, witness: CutWitness) -> None:
-        self.n = witness.n
-        self.witness = witness
-        self.answers = frozenset({Query.HM, Query.VM})
-        self.calls: Counter[Query] = Counter()
-        self._polynomial: Callable[[Pattern], tuple[int, ...]] = lru_cache(maxsize=2)(
-            lambda q: witness_hamming_polynomial(witness, q)
-        )
+        @lru_cache(maxsize=2)
+        def slices(q: Pattern) -> tuple[int, ...]:
+            return witness_hamming_polynomial(witness, q)
 
-    def hamming_marginal(self, q: Pattern | str, k: int) -> Scalar:
-        """HM."""
-        self.calls[Query.HM] += 1
-        return self._polynomial(Pattern.of(q))[k] if 0 <= k <= self.n else 0
-
-    def virtual_evidence(self, weights: Weights) -> Scalar:
-        """VM."""
-        self.calls[Query.VM] += 1
-        return witness_network_polynomial(self.witness, weights)
+        functions: dict[Query, Callable[..., Scalar]] = {
+            Query.HM: lambda q, k: slices(q)[k] if 0 <= k <= witness.n else 0,
+            Query.VM: lambda weights: witness_network_polynomial(witness, weights),
+        }
+        super().__init__(witness.n, None, functions)
 
 
 def refuses(subject: Callable[..., Any], *arguments: Any, error: type[Exception] = ValueError) -> bool:

@@ -20,6 +20,7 @@ from whp.algorithms.marginalization.division_removal import strassen_divfree
 from whp.algorithms.marginalization.real_ram import NotRealRamError, generic_point, record_path, trace_real_ram
 from whp.proofs_checks.engine import Check, ClaimedRate, Cost, Instances, Mutant, Slack, at_most, identity, requires
 from whp.proofs_checks.marginalization.brute_force_oracle import refuses
+from whp.proofs_checks.marginalization.gate_lists import GateList
 from whp.proofs_checks.marginalization.instances import (
     REFERENCE_KERNEL,
     KernelQuery,
@@ -57,25 +58,13 @@ Number = Any
 
 
 def values_of(circuit: ArithmeticCircuit, point: Sequence[Scalar]) -> list[Fraction]:
-    """Exact values of the outputs, node by node from the arrays."""
-    values: list[Fraction] = []
-    for kind, a, b in zip(circuit.kinds.tolist(), circuit.left.tolist(), circuit.right.tolist(), strict=True):
-        if kind == NodeKind.INPUT:
-            values.append(Fraction(point[a]))
-        elif kind == NodeKind.CONSTANT:
-            values.append(circuit.constants[a])
-        elif kind == NodeKind.ADD:
-            values.append(values[a] + values[b])
-        elif kind == NodeKind.SUBTRACT:
-            values.append(values[a] - values[b])
-        else:
-            values.append(values[a] * values[b])
-    return [values[output] for output in circuit.outputs]
+    """Exact values of the outputs."""
+    return GateList.read(circuit).values(point)
 
 
 def gates_of(circuit: ArithmeticCircuit) -> int:
     """Additions, subtractions and multiplications."""
-    return sum(kind not in (NodeKind.INPUT, NodeKind.CONSTANT) for kind in circuit.kinds.tolist())
+    return GateList.read(circuit).size
 
 
 def shannon_circuit(table: TruthTable) -> ArithmeticCircuit:
@@ -468,6 +457,7 @@ def derivatives_give_all_single_marginals(
         identity("value", value, total)
         & identity("w ∂N/∂w + w̄ ∂N/∂w̄ = N", [a + b for a, b in zip(ones, zeros, strict=True)], [total] * n)
         & identity("w ∂N/∂w", ones, restricted)
+        & identity("total", answer.total, total)
         & identity("single marginals", list(answer.ones), restricted)
         & identity("complements", list(answer.zeros), [total - part for part in restricted])
         & at_most("operations", gates_of(backward), int(BACKWARD_OPERATIONS(size=gates_of(circuit))))

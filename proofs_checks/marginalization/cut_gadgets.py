@@ -19,6 +19,7 @@ from whp.proofs_checks.marginalization.instances import (
     structured_cut_queries,
     structured_slice_queries,
 )
+from whp.proofs_checks.marginalization.outputs import exact_numbers
 from whp.theory.core import Slot
 from whp.theory.foundations.graphs import Graph, cut_distribution, weighted_cut_distribution
 from whp.theory.marginalization import (
@@ -29,7 +30,7 @@ from whp.theory.marginalization import (
     witness_hamming_polynomial,
     witness_network_polynomial,
 )
-from whp.theory.marginalization.theorems import CUT_QUERIES
+from whp.theory.marginalization.theorems import CUT_QUERIES, HAMMING_CUT_QUERIES
 
 CUTS = Instances(
     scope="graphs on at most 7 vertices and 10 edges, distinct weights; a karate-club neighbourhood, parallel edges;"
@@ -51,6 +52,7 @@ CUT_FROM_VM = Slot(
     "oracle: answers VM; witness: CutWitness; graph: Graph; weights: |E|+1 exact numbers",
     "D_c for c = 0..|E|, ints",
     ("oracle", "witness", "graph", "weights"),
+    validate=exact_numbers,
 )
 SIGNED_VARIANT = Slot(
     "signed_variant",
@@ -63,8 +65,9 @@ CUT_FROM_HM = Slot(
     "cut_distribution_from_hm",
     "(oracle, witness, graph, points)",
     "oracle: answers HM; witness: CutWitness; graph: Graph; points: m+1 exact numbers in (0, 1)",
-    "{(a, c): N(a, c)} without zeros",
+    "{(a, c): N(a, c)} without zeros, ints",
     ("oracle", "witness", "graph", "points"),
+    validate=exact_numbers,
 )
 
 
@@ -126,7 +129,7 @@ def bad_weights_are_refused(instance: CutQuery, *, cut_distribution_from_vm: Any
 
 def cut_numbers_from_slices(instance: CutQuery, *, cut_distribution_from_hm: Any) -> Slack:
     """``N(a, c)`` against enumeration, from HM queries only; the slices of one copy against the closed form."""
-    graph = instance.graph
+    graph, m = instance.graph, instance.graph.n_vertices
     witness = _witness(graph, graph.n_edges + 1)
     oracle = WitnessOracle(witness)
     table = cut_distribution_from_hm(oracle, witness, graph, instance.nodes)
@@ -137,6 +140,7 @@ def cut_numbers_from_slices(instance: CutQuery, *, cut_distribution_from_hm: Any
     return (
         identity("slices", list(slices[: len(closed)]), list(closed))
         & identity("N(a,c)", [table.get(key, 0) for key in keys], [expected.get(key, 0) for key in keys])
+        & at_most("queries", oracle.calls[Query.HM], int(HAMMING_CUT_QUERIES(vertices=m, edges=graph.n_edges)))
         & identity("other queries", oracle.calls[Query.VM], 0)
     )
 
@@ -254,6 +258,13 @@ def _one_copy(oracle: Any, witness: CutWitness, graph: Graph, points: Any) -> di
     return {key: value for key, value in rounded.items() if value}
 
 
+def _every_slice_anew(oracle: Any, witness: CutWitness, graph: Graph, points: Any) -> dict[tuple[int, int], int]:
+    """Right, but the slices are asked for again at every point."""
+    for _ in points:
+        solvers.cut_distribution_from_hm(oracle, witness, graph, points)
+    return solvers.cut_distribution_from_hm(oracle, witness, graph, points)
+
+
 def _shifted_copies(oracle: Any, witness: CutWitness, graph: Graph, points: Any) -> dict[tuple[int, int], Fraction]:
     """Takes the moments d = 1, 2, … for d = 0, 1, …: A_c ρ^c in place of A_c."""
     m, size = graph.n_vertices, graph.n_edges
@@ -325,6 +336,7 @@ CHECKS = (
         mutants=(
             Mutant("one copy of each edge", "N(a,c)", {"cut_distribution_from_hm": _one_copy}),
             Mutant("moments shifted", "N(a,c)", {"cut_distribution_from_hm": _shifted_copies}),
+            Mutant("slices asked for at every point", "queries", {"cut_distribution_from_hm": _every_slice_anew}),
         ),
         cost=60,
     ),

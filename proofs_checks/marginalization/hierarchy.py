@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,7 @@ from whp.proofs_checks.marginalization.instances import (
     structured_table_queries,
     table_queries,
 )
+from whp.proofs_checks.marginalization.outputs import exact_number, exact_numbers
 from whp.theory.core import Slot
 from whp.theory.marginalization import Pattern, Query, Scalar, Weights, hamming_marginals, marginal
 from whp.theory.marginalization.theorems import HAMMING_QUERIES
@@ -29,21 +31,23 @@ TABLES = Instances(
 ORACLE_ARGUMENTS = "oracle: object with n and the query methods; q: Pattern"
 
 
-def _slot(name: str, returns: str) -> Slot:
-    return Slot(name, "(oracle, q)", ORACLE_ARGUMENTS, returns, ("oracle", "q"))
+def _slot(name: str, returns: str, validate: Callable[..., None]) -> Slot:
+    return Slot(name, "(oracle, q)", ORACLE_ARGUMENTS, returns, ("oracle", "q"), validate=validate)
 
 
-PM_FROM_VM = _slot("pm_from_vm", "the marginal, exact")
-PM_FROM_HM = _slot("pm_from_hm", "the marginal, exact")
-HM_FROM_VM = _slot("hm_from_vm", "HM answers for k = 0..n, exact")
-HM_FROM_VM_ON_STARS = _slot("hm_from_vm_on_stars", "HM answers for k = 0..n, exact")
-EV_FROM_PM = Slot("ev_from_pm", "(oracle, x)", "oracle; x: tuple of bits", "f(x)", ("oracle", "x"))
+PM_FROM_VM = _slot("pm_from_vm", "the marginal, exact", exact_number)
+PM_FROM_HM = _slot("pm_from_hm", "the marginal, exact", exact_number)
+HM_FROM_VM = _slot("hm_from_vm", "HM answers for k = 0..n, exact", exact_numbers)
+HM_FROM_VM_ON_STARS = _slot("hm_from_vm_on_stars", "HM answers for k = 0..n, exact", exact_numbers)
+EV_FROM_PM = Slot(
+    "ev_from_pm", "(oracle, x)", "oracle; x: tuple of bits", "f(x), exact", ("oracle", "x"), validate=exact_number
+)
 
 
 def _asked(oracle: BruteForceOracle, allowed: Query, limit: int) -> Slack:
     """At most so many queries of the allowed type, and none of another."""
     calls: Counter[Query] = oracle.calls
-    others = sum(calls.values()) - calls[allowed]
+    others = calls.total() - calls[allowed]
     return at_most("queries", calls[allowed], limit) & identity("other queries", others, 0)
 
 

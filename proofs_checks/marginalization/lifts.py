@@ -14,6 +14,7 @@ from whp.algorithms import marginalization as solvers
 from whp.proofs_checks.engine import Check, Instances, Mutant, Slack, at_least, at_most, identity, requires
 from whp.proofs_checks.marginalization.brute_force_oracle import BruteForceOracle
 from whp.proofs_checks.marginalization.instances import TableQuery, structured_integer_tables, table_queries
+from whp.proofs_checks.marginalization.outputs import exact_number
 from whp.theory.core import Slot
 from whp.theory.marginalization import (
     CNF,
@@ -94,7 +95,14 @@ PAIR_LIFT = Slot(
     "oracle over 2n variables with hamming_marginal(q, k) and virtual_evidence(weights)",
     ("base",),
 )
-MODEL_COUNT = Slot("model_count_from_pm", "(oracle)", "oracle: answers PM for f(x, s)", "number of models", ("oracle",))
+MODEL_COUNT = Slot(
+    "model_count_from_pm",
+    "(oracle)",
+    "oracle: answers PM for f(x, s)",
+    "number of models, int",
+    ("oracle",),
+    validate=exact_number,
+)
 COUNT_DIFFERENCE = Slot(
     "difference_of_counts",
     "(table, weights)",
@@ -114,10 +122,12 @@ def slices_by_one_plain_query(instance: LiftedQuery, *, pair_lift: Any) -> Slack
         answer = pair_lift(base).hamming_marginal(instance.lifted, k)
         clauses &= identity("HM", answer, hamming_marginal(lifted_table, instance.lifted, k))
         clauses &= at_most("PM queries", base.calls[Query.PM], 1 if k == n else 0)
-        clauses &= identity("other queries", sum(base.calls.values()) - base.calls[Query.PM], 0)
+        clauses &= identity("other queries", base.calls.total() - base.calls[Query.PM], 0)
     doubled = Weights(instance.weights.pairs + ((1, 1),) * n)
-    answer = pair_lift(BruteForceOracle(f)).virtual_evidence(doubled)
-    return clauses & identity("VM", answer, network_polynomial(f, instance.weights))
+    base = BruteForceOracle(f)
+    answer = pair_lift(base).virtual_evidence(doubled)
+    asked = at_most("VM queries", base.calls.total(), 1)
+    return clauses & identity("VM", answer, network_polynomial(f, instance.weights)) & asked
 
 
 _lift = pair_lift
@@ -144,6 +154,7 @@ def _formula_clauses(phi: CNF, table: TruthTable, model_count_from_pm: Any) -> S
         identity("full count", total(table), 2**phi.n)
         & identity("models", model_count_from_pm(oracle), models)
         & at_most("PM queries", oracle.calls[Query.PM], 1)
+        & identity("other queries", oracle.calls.total() - oracle.calls[Query.PM], 0)
     )
 
 

@@ -18,12 +18,14 @@ from whp.theory.marginalization import (
     QuadraticForm,
     Query,
     TruthTable,
+    Weights,
     formula_with_complement,
     gauss_sum_by_definition,
     hamming_congruence,
     hamming_cut_polynomial,
     hamming_marginals,
     marginal,
+    network_polynomial,
     pair_lift,
     witness_hamming_polynomial,
 )
@@ -350,7 +352,8 @@ def lifts_of_all_small_functions() -> ProofResult:
         base: Any = BruteForceOracle(table)
         oracle = solvers.PairLiftOracle(base)
         answers = tuple(oracle.hamming_marginal(q, k) for k in range(2 * n + 1))
-        return answers == hamming_marginals(lifted, q) and base.calls[Query.PM] <= 1 and set(base.calls) <= {Query.PM}
+        asked_well = base.calls[Query.PM] <= 1 and set(base.calls) <= {Query.PM}
+        return answers == hamming_marginals(lifted, q) and asked_well and _lift_keeps_virtual_evidence(table, oracle)
 
     basis = (
         (TruthTable(n, [int(k == hot) for k in range(2**n)]), q)
@@ -359,6 +362,16 @@ def lifts_of_all_small_functions() -> ProofResult:
         for q in _patterns(2 * n)
     )
     return exhaustive(itertools.chain(basis, _lifted_graph_forms()), holds)
+
+
+def _lift_keeps_virtual_evidence(table: TruthTable, oracle: solvers.PairLiftOracle) -> bool:
+    """VM of g with weight (1,1) on y against f; 0/1 weights suffice, as both sides are linear in each (w_i, w̄_i)."""
+    corners = ((x, Weights.selecting(Pattern.of(x)).pairs + ((1, 1),) * table.n) for x in _points(table.n))
+    lifted = pair_lift(table)
+    return all(
+        oracle.virtual_evidence(Weights(pairs)) == table(*x) == network_polynomial(lifted, Weights(pairs))
+        for x, pairs in corners
+    )
 
 
 def _lifted_graph_forms() -> Iterator[tuple[TruthTable, Pattern]]:
@@ -412,9 +425,9 @@ PROOFS = (
     _proof(
         "T1", "basis", "all functions over any field of characteristic 0, all patterns, n <= 3", reductions_on_a_basis
     ),
-    _proof("T2", "symbolic", "all functions and all weights, n <= 3", grid_for_all_functions),
-    _proof("T3", "symbolic", "all functions and all weights, n <= 3", conversions_for_all_functions),
-    _proof("T4", "symbolic", "all kernels and all weights, 1 <= n <= 3", determinants_for_all_kernels),
+    _proof("T2", "symbolic", f"all functions and all weights, n <= {MOST_VARIABLES}", grid_for_all_functions),
+    _proof("T3", "symbolic", f"all functions and all weights, n <= {MOST_VARIABLES}", conversions_for_all_functions),
+    _proof("T4", "symbolic", f"all kernels and all weights, 1 <= n <= {MOST_VARIABLES}", determinants_for_all_kernels),
     _proof("T5a", "exhaustive", "all forms, n <= 4; all patterns, n <= 3", gauss_sums_of_all_small_forms),
     _proof(
         "T5b",
@@ -426,7 +439,7 @@ PROOFS = (
     _proof(
         "T6",
         "exhaustive",
-        "all functions and patterns, n <= 2; forms of all graphs on at most 5 vertices up to isomorphism",
+        "all functions, patterns and weights, n <= 2; forms of all graphs on at most 5 vertices up to isomorphism",
         lifts_of_all_small_functions,
     ),
     _proof("T6b", "exhaustive", "all Boolean functions of at most 3 variables", counts_of_all_small_formulas),

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from whp.algorithms import marginalization as solvers
-from whp.proofs_checks.engine import Check, ClaimedRate, Cost, Instances, Mutant, Slack, at_most, identity, requires
+from whp.proofs_checks.engine import (
+    Check,
+    ClaimedRate,
+    Cost,
+    Instances,
+    Mutant,
+    Slack,
+    at_least,
+    at_most,
+    identity,
+    requires,
+)
 from whp.proofs_checks.marginalization.brute_force_oracle import refuses
 from whp.proofs_checks.marginalization.instances import (
     FormQuery,
@@ -17,6 +29,7 @@ from whp.proofs_checks.marginalization.instances import (
     real_form_queries,
     structured_form_queries,
 )
+from whp.proofs_checks.marginalization.outputs import exact_number, exact_numbers
 from whp.theory.core import Slot
 from whp.theory.marginalization import (
     Pattern,
@@ -35,16 +48,35 @@ FORMS = Instances(
 )
 
 PM_QUADRATIC = Slot(
-    "pm_quadratic", "(form, q)", "form: QuadraticForm; q: Pattern", "Σ_{x ⊨ q} (-1)^Q(x), int", ("form", "q")
+    "pm_quadratic",
+    "(form, q)",
+    "form: QuadraticForm; q: Pattern",
+    "Σ_{x ⊨ q} (-1)^Q(x), int",
+    ("form", "q"),
+    validate=exact_number,
 )
-PM_EVEN_PARITY = Slot("pm_even_parity", "(form, q)", "form; q: Pattern", "#{x ⊨ q : Q(x) = 0}, int", ("form", "q"))
+PM_EVEN_PARITY = Slot(
+    "pm_even_parity",
+    "(form, q)",
+    "form; q: Pattern",
+    "#{x ⊨ q : Q(x) = 0}, int",
+    ("form", "q"),
+    validate=exact_number,
+)
 BUILD_FORM = Slot(
     "quadratic_form_from_terms", "(n, terms)", "n: int; terms: monomials", "QuadraticForm", ("n", "terms")
 )
 GAUSS_SUM = Slot(
-    "gauss_sum", "(form)", "form: QuadraticForm", "object with value: int and word_operations: int", ("form",)
+    "gauss_sum",
+    "(form)",
+    "form: QuadraticForm",
+    "object with value: int and word_operations: int, as counted by the subject",
+    ("form",),
+    validate=lambda output, form: exact_numbers((output.value, output.word_operations)),
 )
-HAMMING_SUMS = Slot("hamming_sums", "(form)", "form: QuadraticForm", "C_a for a = 0..n, ints", ("form",))
+HAMMING_SUMS = Slot(
+    "hamming_sums", "(form)", "form: QuadraticForm", "C_a for a = 0..n, ints", ("form",), validate=exact_numbers
+)
 
 
 def marginals_are_gauss_sums(instance: FormQuery, *, pm_quadratic: Any, pm_even_parity: Any) -> Slack:
@@ -88,13 +120,17 @@ def additivity_without_one_branch(instance: FormQuery, *, pm_quadratic: Any) -> 
 
 
 def forms_have_degree_two(instance: FormQuery, *, quadratic_form_from_terms: Any) -> Slack:
-    """Built from its monomials a form takes the right values; a cubic monomial is refused."""
+    """Built from its monomials a form takes the right values at all points of weight at most 2, which determine it.
+
+    The constant is left out, ``x_n x_n = x_n`` is added, ``x_1 x_2 + x_2 x_1`` cancels; a cubic monomial is refused.
+    """
     form = instance.form
     n = max(form.n, 3)
     built = quadratic_form_from_terms(n, [*form.terms, (n - 1, n - 1), (0, 1), (1, 0)])
-    corner = [1] * n
-    expected = (form([1] * form.n) + form.constant + 1) % 2  # the constant is left out, x_n x_n = x_n is added
-    return identity("value at 1", built(corner), expected) & requires(
+    ones = itertools.chain.from_iterable(itertools.combinations(range(n), weight) for weight in range(3))
+    points = [[int(i in chosen) for i in range(n)] for chosen in ones]
+    expected = [(form(x[: form.n]) + form.constant + x[-1]) % 2 for x in points]
+    return identity("values", [built(x) for x in points], expected) & requires(
         "cubic monomial refused", refuses(quadratic_form_from_terms, n, [(0, 1, 2)])
     )
 
@@ -105,9 +141,25 @@ def elimination_cost(instance: FormQuery, *, gauss_sum: Any) -> Cost:
 
 
 def elimination_within_bound(instance: FormQuery, *, gauss_sum: Any) -> Slack:
-    """Word operations within the stated formula."""
+    """Word operations within the stated formula, for the right value.
+
+    The value is judged by its definition up to ten variables, beyond by ``S(Q) = S(Q|x_1=0) + S(Q|x_1=1)``.
+    """
     form = instance.form
-    return at_most("word operations", gauss_sum(form).word_operations, float(ELIMINATION_WORDS(n=form.n)))
+    answer = gauss_sum(form)
+    halves = (_with_the_first_fixed(form, bit) for bit in (0, 1))
+    expected = gauss_sum_by_definition(form) if form.n <= 10 else sum(gauss_sum(half).value for half in halves)
+    return (
+        identity("value", answer.value, expected)
+        & at_most("word operations", answer.word_operations, float(ELIMINATION_WORDS(n=form.n)))
+        & at_least("work", answer.word_operations, min(form.n, 1))
+    )
+
+
+def _with_the_first_fixed(form: QuadraticForm, bit: int) -> QuadraticForm:
+    """``Q`` with ``x_1`` replaced by a bit, over the other variables."""
+    linear = form.linear[1:] ^ (form.quadratic[0, 1:] & bool(bit))
+    return QuadraticForm(form.quadratic[1:, 1:], linear, (form.constant + bit * int(form.linear[0])) % 2)
 
 
 def hamming_sums_are_congruent(instance: FormQuery, *, hamming_sums: Any) -> Slack:
@@ -224,9 +276,25 @@ def _dropping_cubic_terms(n: int, terms: Any) -> QuadraticForm:
     return QuadraticForm.from_terms(n, [term for term in terms if len(set(term)) <= 2])
 
 
+def _adding_a_pair(n: int, terms: Any) -> QuadraticForm:
+    """Two linear terms more: right where all variables are 1."""
+    return QuadraticForm.from_terms(n, [*terms, (0,), (1,)])
+
+
 def _dropping_squares(n: int, terms: Any) -> QuadraticForm:
     """``x_i x_i`` taken as 0."""
     return QuadraticForm.from_terms(n, [term for term in terms if len(term) < 2 or len(set(term)) == len(term)])
+
+
+def _without_sign(form: QuadraticForm) -> solvers.GaussSum:
+    value = solvers.gauss_sum(form)
+    return solvers.GaussSum(abs(value.sign), value.exponent, value.word_operations)
+
+
+def _without_work(form: QuadraticForm) -> solvers.GaussSum:
+    """A certificate that lies about its own cost."""
+    value = solvers.gauss_sum(form)
+    return solvers.GaussSum(value.sign, value.exponent, 0)
 
 
 def _by_enumeration(form: QuadraticForm) -> solvers.GaussSum:
@@ -305,7 +373,8 @@ CHECKS = (
             Mutant(
                 "cubic term dropped", "cubic monomial refused", {"quadratic_form_from_terms": _dropping_cubic_terms}
             ),
-            Mutant("squares dropped", "value at 1", {"quadratic_form_from_terms": _dropping_squares}),
+            Mutant("x_1 + x_2 added", "values", {"quadratic_form_from_terms": _adding_a_pair}),
+            Mutant("squares dropped", "values", {"quadratic_form_from_terms": _dropping_squares}),
         ),
         cost=2,
     ),
@@ -315,12 +384,15 @@ CHECKS = (
         kind="slack",
         observe=elimination_within_bound,
         instances=Instances(
-            scope="forms on 1 to 200 variables, dense and complete; dense ones up to n = 1024",
-            examples=dense_forms,
+            scope="forms on 1 to 200 variables, dense and complete; dense ones up to n = 1024; operations as the "
+            "subject counts them",
+            examples=lambda: {**small_dense_forms(), **dense_forms()},
             draw=draw_dense_forms,
         ),
         slots={GAUSS_SUM: solvers.gauss_sum},
         mutants=(
+            Mutant("sign lost", "value", {"gauss_sum": _without_sign}),
+            Mutant("no work admitted", "work", {"gauss_sum": _without_work}),
             Mutant("enumeration", "word operations", {"gauss_sum": _by_enumeration}),
             Mutant("entry by entry", "word operations", {"gauss_sum": _entry_by_entry}),
         ),

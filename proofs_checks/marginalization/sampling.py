@@ -19,7 +19,16 @@ from whp.proofs_checks.marginalization.instances import (
     structured_nonnegative_tables,
 )
 from whp.theory.core import Slot
-from whp.theory.marginalization import Pattern, Query, Scalar, TruthTable, Weights, as_assignment, total
+from whp.theory.marginalization import (
+    Pattern,
+    Query,
+    Scalar,
+    TruthTable,
+    Weights,
+    as_assignment,
+    network_polynomial,
+    total,
+)
 from whp.theory.marginalization.theorems import SAMPLING_QUERIES
 
 
@@ -31,6 +40,20 @@ class SamplingTarget:
     point: tuple[int, ...]
 
 
+DRAW_BY_WEIGHT = Slot(
+    "draw_with_hamming_weight",
+    "(oracle, k, rng)",
+    "oracle: answers HM; k: int; rng: numpy Generator",
+    "int array (1, n) of bits, k of them ones",
+    ("oracle", "k", "rng"),
+)
+DRAW_BY_EVIDENCE = Slot(
+    "draw_under_weights",
+    "(oracle, weights, rng)",
+    "oracle: answers VM; weights: non-negative Weights; rng: numpy Generator",
+    "int array (1, n) of bits",
+    ("oracle", "weights", "rng"),
+)
 CONDITIONALS = Slot(
     "ancestral_conditionals",
     "(oracle, x)",
@@ -68,8 +91,8 @@ def conditionals_multiply_to_the_probability(instance: TableQuery, *, ancestral_
         for conditional in ancestral_conditionals(oracle, x):
             product *= Fraction(conditional)
         clauses &= identity("probability", product, Fraction(table(*x)) / Fraction(total(table)))
-        clauses &= at_most("PM queries", sum(oracle.calls.values()), int(SAMPLING_QUERIES(n=table.n)))
-        clauses &= identity("other queries", sum(oracle.calls.values()) - oracle.calls[Query.PM], 0)
+        clauses &= at_most("PM queries", oracle.calls[Query.PM], int(SAMPLING_QUERIES(n=table.n)))
+        clauses &= identity("other queries", oracle.calls.total() - oracle.calls[Query.PM], 0)
     return clauses
 
 
@@ -86,6 +109,50 @@ def what_is_no_distribution_is_refused(instance: TableQuery, *, draw: Any) -> Sl
     signed_refused = refuses(draw, BruteForceOracle(TruthTable(n, signed)), rng)
     zero_refused = refuses(draw, BruteForceOracle(TruthTable(n, zero)), rng)
     return requires("signed function refused", signed_refused) & requires("zero function refused", zero_refused)
+
+
+def draws_by_few_queries(
+    instance: TableQuery, *, draw: Any, draw_with_hamming_weight: Any, draw_under_weights: Any
+) -> Slack:
+    """One draw of each kind: a point of the support it is conditioned on, by at most n + 1 queries of its own type.
+
+    The weights of the evidence are 0/1 on the first variable and halves elsewhere.
+    """
+    table, rng = instance.table, np.random.default_rng(0)
+    support = [x for x in _all_points(table.n) if table(*x)]
+    k, first = sum(support[-1]), support[0][:1]
+    evidence = Weights(tuple((bit, 1 - bit) for bit in first) + ((Fraction(1, 2), 1),) * (table.n - len(first)))
+    kinds: tuple[tuple[Query, Callable[[Any], Any], Callable[[tuple[int, ...]], bool]], ...] = (
+        (Query.PM, lambda oracle: draw(oracle, rng), lambda x: True),
+        (Query.HM, lambda oracle: draw_with_hamming_weight(oracle, k, rng), lambda x: sum(x) == k),
+        (Query.VM, lambda oracle: draw_under_weights(oracle, evidence, rng), lambda x: x[:1] == first),
+    )
+    clauses = Slack(())
+    for query, one, admitted in kinds:
+        oracle = BruteForceOracle(table)
+        x = as_assignment(np.asarray(one(oracle))[0], table.n)
+        clauses &= requires(f"in the support by {query.name}", bool(table(*x)) and admitted(x))
+        clauses &= at_most(f"{query.name} queries", oracle.calls[query], int(SAMPLING_QUERIES(n=table.n)))
+        clauses &= identity("other queries", oracle.calls.total() - oracle.calls[query], 0)
+    return clauses
+
+
+def frequency_under_evidence(
+    instance: SamplingTarget, *, draw_with_hamming_weight: Any, draw_under_weights: Any, rng: np.random.Generator
+) -> Sample:
+    """Whether draws given |x| = k and given soft evidence hit the watched point: the mean of the two chances."""
+    table, point = instance.table, instance.point
+    k, weights = sum(point), Weights.of([20] * table.n)
+    slice_total = sum(Fraction(table(*x)) for x in _all_points(table.n) if sum(x) == k)
+    chance_of_slice = Fraction(table(*point)) / slice_total
+    chance_of_evidence = Fraction(table(*point)) * Fraction(weights.of_assignment(point))
+    chance_of_evidence /= Fraction(network_polynomial(table, weights))
+    drawn = (
+        draw_with_hamming_weight(BruteForceOracle(table), k, rng),
+        draw_under_weights(BruteForceOracle(table), weights, rng),
+    )
+    hits = sum(as_assignment(np.asarray(x)[0], table.n) == point for x in drawn)
+    return sample(hits / 2, low=0, high=1, mean=float((chance_of_slice + chance_of_evidence) / 2), name="frequency")
 
 
 def frequency_of_a_point(instance: SamplingTarget, *, draw: Any, rng: np.random.Generator) -> Sample:
@@ -106,6 +173,11 @@ def with_mean_multiplied(factor: float) -> Callable[..., Sample]:
     return observe
 
 
+def evidence_targets() -> Mapping[str, SamplingTarget]:
+    """A point that is likely given its Hamming weight and given evidence for ones, and unlikely given nothing."""
+    return {"two of three": SamplingTarget(TruthTable(3, [200, 0, 0, 1, 0, 18, 1, 0]), (1, 0, 1))}
+
+
 def sampling_targets() -> Mapping[str, SamplingTarget]:
     """Points that tell ancestral draws from its common faults."""
     return {
@@ -121,6 +193,24 @@ def sampling_targets() -> Mapping[str, SamplingTarget]:
 
 def _draw_one(oracle: Any, rng: np.random.Generator) -> Any:
     return solvers.draw(oracle, rng, 1)
+
+
+def _draw_by_all_points(oracle: Any, rng: np.random.Generator) -> Any:
+    """Right, by a query for every point of the cube."""
+    points = _all_points(oracle.n)
+    weights = np.array([float(oracle.marginal(Pattern.of(x))) for x in points])
+    return np.array([points[rng.choice(len(points), p=weights / weights.sum())]])
+
+
+def _draw_at_any_weight(oracle: Any, k: int, rng: np.random.Generator) -> Any:
+    """Draws that ignore the Hamming weight."""
+    whole = solvers.FunctionOracle(oracle.n, marginal=lambda q: sum(oracle.hamming_marginals(q)))
+    return solvers.draw(whole, rng, 1)
+
+
+def _draw_by_evidence_on_the_total(oracle: Any, weights: Weights, rng: np.random.Generator) -> Any:
+    """The weights are taken as 1."""
+    return solvers.draw_under_weights(oracle, Weights.of([1] * oracle.n), rng)
 
 
 def _prefixes(oracle: Any, x: Any) -> list[Scalar]:
@@ -214,6 +304,37 @@ CHECKS = (
             Mutant("zero functions accepted", "zero function refused", {"draw": _draw_unless_signed}),
         ),
         cost=2,
+    ),
+    Check(
+        theorem="marginalization.T9",
+        name="draws",
+        kind="slack",
+        observe=draws_by_few_queries,
+        instances=TABLES,
+        slots={
+            DRAW: _draw_one,
+            DRAW_BY_WEIGHT: solvers.draw_with_hamming_weight,
+            DRAW_BY_EVIDENCE: solvers.draw_under_weights,
+        },
+        mutants=(
+            Mutant("a query for every point", "PM queries", {"draw": _draw_by_all_points}),
+            Mutant("weight ignored", "in the support by HM", {"draw_with_hamming_weight": _draw_at_any_weight}),
+            Mutant("evidence ignored", "in the support by VM", {"draw_under_weights": _draw_by_evidence_on_the_total}),
+        ),
+        cost=20,
+    ),
+    Check(
+        theorem="marginalization.T9",
+        name="frequencies_under_evidence",
+        kind="sample",
+        observe=frequency_under_evidence,
+        instances=Instances(scope="one fixed table on 3 variables, one point of it", examples=evidence_targets),
+        slots={DRAW_BY_WEIGHT: solvers.draw_with_hamming_weight, DRAW_BY_EVIDENCE: solvers.draw_under_weights},
+        mutants=(
+            Mutant("weight ignored", "frequency", {"draw_with_hamming_weight": _draw_at_any_weight}),
+            Mutant("evidence ignored", "frequency", {"draw_under_weights": _draw_by_evidence_on_the_total}),
+        ),
+        cost=5,
     ),
     Check(
         theorem="marginalization.T9",

@@ -26,7 +26,7 @@ from whp.proofs_checks.engine.observation import Event, Slack
 from whp.theory.core import Slot
 from whp.theory.performative_prediction import LinearNoise, LocationQuadratic, MultiproductPricing
 
-from .estimates import strategic_patients
+from .means import breast_cancer_is_installed, strategic_patients
 
 __all__ = ["CHECKS", "CountCase"]
 
@@ -188,10 +188,10 @@ def breast_cancer_counts(rng: np.random.Generator) -> CountCase:
 def count_examples() -> dict[str, Any]:
     """Single samples, and a real table."""
     smallest = LinearNoise([[1.0]], [1.0], [[0.0]], 0.0)
-    return {
-        "single samples": CountCase(smallest, 1, 1, 1, 0),
-        "breast cancer": Recipe("performative_prediction.breast_cancer_counts", {}, 0),
-    }
+    cases: dict[str, Any] = {"single samples": CountCase(smallest, 1, 1, 1, 0)}
+    if breast_cancer_is_installed():
+        cases["breast cancer"] = Recipe("performative_prediction.breast_cancer_counts", {}, 0)
+    return cases
 
 
 _RADIUS, _BATCH, _BUDGET = Geometric(0.2, 0.95, floor=1e-4), LinearCount(30, 2), Budget(5000, "after_step")

@@ -171,7 +171,7 @@ T5I = Check(
     cost=100.0,
 )
 
-# -- T6 --------------------------------------------------------------------------------------------------------------
+# T6
 
 RANDOM_STEP = Slot(
     "randomized_step",
@@ -260,7 +260,7 @@ T6A = Check(
         Mutant("never samples the last item", "", {"randomized_step": _without_last_item}),
         Mutant("steps without descent", "", {"randomized_step": _takes_non_descent_steps}),
     ),
-    cost=1.0,
+    cost=8.0,
 )
 
 
@@ -399,7 +399,9 @@ def _sample_certifies(instance: SampledStep, count: int) -> Slack:
     inverse = np.linalg.inv(theory.information_matrix(problem, design))
     matrices = theory.subset_information(problem.features, np.array(instance.sampled[:count]))
     largest = float(np.einsum("nij,ji->n", matrices, inverse).max())
-    distance = best_log_det(instance.items.features, instance.items.subset_size) - design_matrix_log_det(problem, design)
+    distance = best_log_det(instance.items.features, instance.items.subset_size) - design_matrix_log_det(
+        problem, design
+    )
     gap = problem.dim * float(np.log(max(largest / problem.dim, 1.0)))
     return at_most("sampled gap bounds the distance", distance, gap + 1e-6)
 
@@ -436,7 +438,7 @@ T6X = Check(
     cost=20.0,
 )
 
-# -- T8 --------------------------------------------------------------------------------------------------------------
+# T8
 
 WORK = Slot(
     "iteration_work",
@@ -483,7 +485,8 @@ T8N = Check(
     kind="rate",
     observe=work_of_an_iteration,
     instances=Instances(
-        "N = 40 to 320 items, d = 4, K = 3, R = 50", examples=lambda: {f"N={n}": (n, 4, "N") for n in (40, 80, 160, 320)}
+        "N = 40 to 320 items, d = 4, K = 3, R = 50",
+        examples=lambda: {f"N={n}": (n, 4, "N") for n in (40, 80, 160, 320)},
     ),
     slots={WORK: MEMO_WORK},
     rate=ClaimedRate(2.0, relation="equal", tolerance=0.15),

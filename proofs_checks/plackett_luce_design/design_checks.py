@@ -57,7 +57,7 @@ RIDGE_CERTIFICATE = Slot(
     ("problem", "design", "ridge"),
 )
 SPANNING = Instances(
-    "designs with rational weights on up to 7 integer items in 1 to 3 dimensions, 2 to 4 items a question, all spanning",
+    "designs with rational weights on up to 7 integer items in 1 to 3 dimensions, 2 to 4 a question, all spanning",
     examples=named_designs,
     draw=spanning_designs(),
 )
@@ -70,7 +70,7 @@ EXACT = Instances(
 _TOLERANCE = 1e-9  # nats by which the reference optimum may itself miss the optimum, part of the claim as checked
 
 
-# -- T3 --------------------------------------------------------------------------------------------------------------
+# T3
 
 
 def gap_is_certified(instance: DesignedItems, *, certificate: Callable[..., float]) -> Slack:
@@ -183,7 +183,11 @@ def support_is_small(instance: DesignedItems, *, support_reducer: Callable[..., 
     weights, _ = multiplicative_optimum(subset_matrices(problem.features, problem.subset_size))
     optimum = theory.Design(problem.subsets(), weights / weights.sum())
     exact_optimum = float(np.ptp(all_leverages(problem, optimum)[weights > 0])) <= 1e-8 * problem.dim
-    for design, bound in ((instance.design, limit + 1), (everything, limit + 1), (optimum, limit + (not exact_optimum))):
+    for design, bound in (
+        (instance.design, limit + 1),
+        (everything, limit + 1),
+        (optimum, limit + (not exact_optimum)),
+    ):
         small = support_reducer(problem, design)
         before, after = (theory.information_matrix(problem, d) for d in (design, small))
         scale = float(np.abs(before).max())
@@ -259,7 +263,7 @@ T3R = Check(
     cost=200.0,
 )
 
-# -- T4: exact in fractions ------------------------------------------------------------------------------------------
+# T4: exact in fractions
 
 SCATTER = Slot("scatter_matrix", "(features, subset)", "fractions (N, d); items", "M_S, (d, d)", ("features", "subset"))
 LEVERAGE = Slot("leverage", "(gram, subset)", "fractions (N, N); items", "tr(M_S V^-1)", ("gram", "subset"))
@@ -272,8 +276,12 @@ RATIO = Slot(
 )
 PAIR_STEP = Slot("pair_step", "(leverage, dim)", "fraction; d", "step in [0, 1)", ("leverage", "dim"))
 UPDATE = Slot(
-    "updated_gram", "(gram, subset, step)", "fractions (N, N); items; 0 < g < 1", "memo after the step", ("gram", "subset", "step")
-)  # fmt: skip
+    "updated_gram",
+    "(gram, subset, step)",
+    "fractions (N, N); items; 0 < g < 1",
+    "memo after the step",
+    ("gram", "subset", "step"),
+)
 MEAN = Slot("mean_leverage", "(gram, subset_size)", "fractions (N, N); K", "mean leverage", ("gram", "subset_size"))
 
 
@@ -303,7 +311,7 @@ T4A = Check(
     slots={SCATTER: algorithms.scatter_matrix},
     mutants=(
         Mutant("forgets K", "scatter equals the sum over pairs", {"scatter_matrix": _scatter_without_size}),
-        Mutant("centres at the first item", "scatter equals the sum over pairs", {"scatter_matrix": _scatter_around_first}),
+        Mutant("centres at the first item", "", {"scatter_matrix": _scatter_around_first}),
     ),
     cost=5.0,
 )
@@ -420,7 +428,7 @@ def memo_update_is_exact(instance: DesignedItems, *, updated_gram: Callable[...,
 
 
 def _update_without_scale(gram: Array, subset: Sequence[int], step: Fraction) -> Array:
-    return (1 - step) * algorithms.updated_gram(gram, subset, step)
+    return np.asarray((1 - step) * algorithms.updated_gram(gram, subset, step))
 
 
 def _update_not_centred(gram: Array, subset: Sequence[int], step: Fraction) -> Array:
@@ -559,7 +567,7 @@ T4F = Check(
     cost=15.0,
 )
 
-# -- T9 --------------------------------------------------------------------------------------------------------------
+# T9
 
 LEVERAGES = Slot(
     "leverages",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,7 +119,7 @@ class EstimationTask:
         """Whether the questions span all feature columns."""
         groups = self.features[self.subsets]
         flat = (groups - groups.mean(axis=1, keepdims=True)).reshape(-1, self.features.shape[1])
-        return int(np.linalg.matrix_rank(flat)) == self.features.shape[1]
+        return bool(np.linalg.matrix_rank(flat) == self.features.shape[1])
 
     @property
     def utilities(self) -> Array:
@@ -239,10 +241,19 @@ def named_designs() -> dict[str, Any]:
 @recipe("plackett_luce_design.digits")
 def digits_items(rng: np.random.Generator, images: int, pixels: list[int], subset_size: int) -> DesignedItems:
     """First images of scikit-learn's digits, described by a few pixels (integers 0 to 16), uniform design."""
-    from sklearn.datasets import load_digits
+    return uniform_start(digits_table(images)[:, pixels].astype(int).tolist(), subset_size)
 
-    table = load_digits().data[:images, pixels].astype(int)
-    return uniform_start(table.tolist(), subset_size)
+
+def digits_table(images: int) -> Array:
+    """First rows of the table of digits that scikit-learn ships, 64 pixels each.
+
+    The file is read without importing scikit-learn, whose import takes a second and touches global random states.
+    """
+    spec = find_spec("sklearn")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("scikit-learn must be installed for its table of digits", name="sklearn")
+    path = Path(spec.origin).parent / "datasets" / "data" / "digits.csv.gz"
+    return np.loadtxt(path, delimiter=",", max_rows=images)[:, :64]
 
 
 def design_strategy() -> Any:

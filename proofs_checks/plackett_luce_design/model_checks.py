@@ -57,12 +57,14 @@ def named_rankings() -> dict[str, WeightedRanking]:
         "weights 1, 2, 4, best last": WeightedRanking((Fraction(1), Fraction(2), Fraction(4)), (0, 1, 2), (0, 1, 2)),
         "three equal items": WeightedRanking((Fraction(1),) * 3, (0, 1, 2), (0, 1, -1)),
         "two items": WeightedRanking((Fraction(1), Fraction(3)), (1, 0), (0, 1)),
-        "one weight 10^5 times the rest": WeightedRanking((Fraction(10**5), *[Fraction(1)] * 3), (1, 0, 2, 3), (1, 0, 2, 0)),
+        "one weight 10^5 times the rest": WeightedRanking(
+            (Fraction(10**5), *[Fraction(1)] * 3), (1, 0, 2, 3), (1, 0, 2, 0)
+        ),
         "a tie in values": WeightedRanking((Fraction(2), Fraction(5), Fraction(7)), (1, 2, 0), (1, 1, 1)),
     }
 
 
-# -- T1 --------------------------------------------------------------------------------------------------------------
+# T1
 
 
 def derivatives_are_exact(instance: WeightedRanking, *, luce_derivatives: Derivatives) -> Slack:
@@ -116,7 +118,11 @@ def _forgets_removal(weights: Sequence[Fraction], ranking: Sequence[int]) -> Any
     for i in ranking:
         probability *= share[i]
     gradient = [n * share[i] - 1 for i in range(n)]
-    return probability, gradient, [[n * (share[i] * (i == j) - share[i] * share[j]) for j in range(n)] for i in range(n)]
+    return (
+        probability,
+        gradient,
+        [[n * (share[i] * (i == j) - share[i] * share[j]) for j in range(n)] for i in range(n)],
+    )
 
 
 def _drops_a_stage(weights: Sequence[Fraction], ranking: Sequence[int]) -> Any:
@@ -198,7 +204,9 @@ def _sampling_targets() -> dict[str, WeightedRanking]:
     return {
         "weights 1, 2, 3, best first": WeightedRanking((Fraction(1), Fraction(2), Fraction(3)), (2, 1, 0), (0, 0, 0)),
         "weights 1, 1, 8, best last": WeightedRanking((Fraction(1), Fraction(1), Fraction(8)), (0, 1, 2), (0, 0, 0)),
-        "one heavy item of three, middle": WeightedRanking((Fraction(1), Fraction(12), Fraction(1)), (1, 0, 2), (0,) * 3),
+        "one heavy item of three, middle": WeightedRanking(
+            (Fraction(1), Fraction(12), Fraction(1)), (1, 0, 2), (0,) * 3
+        ),
     }
 
 
@@ -215,7 +223,7 @@ T1S = Check(
     ),
 )
 
-# -- T2 --------------------------------------------------------------------------------------------------------------
+# T2
 
 
 def _quadratic(matrix: Sequence[Sequence[Any]], values: Sequence[int]) -> Fraction:

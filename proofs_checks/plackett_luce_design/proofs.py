@@ -66,7 +66,10 @@ def likelihood_moments() -> ProofResult:
             sides += list(zip(second, expected, strict=True))
             for left, right in sides:
                 yield polynomial_identity(
-                    sympy.cancel(sympy.together(left)), sympy.cancel(sympy.together(right)), symbols, _denominators(symbols)
+                    sympy.cancel(sympy.together(left)),
+                    sympy.cancel(sympy.together(right)),
+                    symbols,
+                    _denominators(symbols),
                 )
 
     return _all_of(decide())
@@ -97,7 +100,7 @@ def pair_step_is_stationary() -> ProofResult:
         for d in range(2, 9):
             curve = (1 - g) ** (d - 1) * (1 - g + g * leverage)
             step = (leverage - d) / (d * (leverage - 1))
-            slope = sympy.cancel(sympy.together(sympy.diff(curve, g).subs(g, step))) 
+            slope = sympy.cancel(sympy.together(sympy.diff(curve, g).subs(g, step)))
             yield polynomial_identity(slope, sympy.Integer(0), (leverage,), (leverage - 1,))
 
     return _all_of(decide())
@@ -116,7 +119,9 @@ def information_at_zero() -> ProofResult:
 PROOFS = (
     Proof("plackett_luce_design.T1", "moments", "all positive weights, 2 and 3 items", likelihood_moments),
     Proof("plackett_luce_design.T2d", "constants", "2 to 10 equal items, all features", information_at_zero),
-    Proof("plackett_luce_design.T4a", "scatter_identity", "all real features, 2 to 5 items a question", scatter_identity),
+    Proof(
+        "plackett_luce_design.T4a", "scatter_identity", "all real features, 2 to 5 items a question", scatter_identity
+    ),
     Proof(
         "plackett_luce_design.T4d",
         "stationary",

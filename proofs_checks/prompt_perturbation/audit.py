@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.prompt_perturbation import audit_black_box, audit_channel, binomial_lower, binomial_upper
-from whp.proofs_checks.engine import Check, Event, Instances, Mutant, Sample, Slack, at_most, event, sample
+from whp.proofs_checks.engine import Check, Event, Instances, Mutant, Sample, Slack, at_least, at_most, event, sample
 from whp.proofs_checks.prompt_perturbation import mutated
-from whp.proofs_checks.prompt_perturbation.slots import SAMPLER, Sampler
+from whp.proofs_checks.prompt_perturbation.slots import SAMPLER, Sampler, is_number
 from whp.proofs_checks.prompt_perturbation.subjects import bucketised_sampler
 from whp.theory.core import Slot
 from whp.theory.prompt_perturbation import (
@@ -64,8 +63,16 @@ def n_outputs(channel: Channel) -> int:
 
 
 def audited_loss_is_no_more_than_the_loss(instance: Channel, *, auditor: Callable[[Channel], float]) -> Slack:
-    """Lower bound that the auditor reads off the keep rate, less a float tolerance, against the exact loss."""
-    return at_most("audited loss", float(auditor(instance)) - FLOAT_TOLERANCE, privacy_loss(instance))
+    """Lower bound that the auditor reads off the keep rate, less a float tolerance: no more than the exact loss.
+
+    Nor is it less than ``ln(p (N-1) / (1-p))``, which an auditor that always answers zero would be.
+    """
+    audited = float(auditor(instance))
+    slack = at_most("audited loss", audited - FLOAT_TOLERANCE, privacy_loss(instance))
+    p, n = float(keep_rate(instance)), instance.shape[0]
+    if n < 2 or not 0.0 < p < 1.0:
+        return slack
+    return slack & at_least("all that the keep rate shows", audited + FLOAT_TOLERANCE, bounds.AUDITED_LOSS(p=p, N=n))
 
 
 def keep_rate_auditor(channel: Channel) -> float:
@@ -117,57 +124,85 @@ def _draw_channels(rng: np.random.Generator, size: int) -> list[Channel]:
     return drawn
 
 
-def _is_number(output: object, *_: object) -> None:
-    if not isinstance(output, numbers.Real):
-        raise TypeError(f"expected a number of nats, got {type(output).__name__}")
-
-
 AUDITOR = Slot(
     "auditor",
     "(channel)",
     "channel: Channel whose inputs name the outputs that equal them",
     "lower bound on the loss, in nats, that follows from the keep rate",
     ("channel",),
-    validate=_is_number,
+    validate=is_number,
 )
 
 
 # S_row: frequencies of the sampler
 
 
+N_DRAWS = 256  # per replicate
+
+
 @dataclass(frozen=True, eq=False)
-class DrawnToken(UtilityPair):
-    """A row, one of its tokens, and how many draws make one replicate."""
+class WeightedTokens(UtilityPair):
+    """A row and a weight in [0, 1] for each of its tokens; the mean weight of the draws is observed."""
 
-    output: int = 0
-    n_draws: int = 256
+    weights: tuple[float, ...] = ()
 
 
-def frequency_claim(factor: float) -> Callable[..., Sample]:
-    """Claim that the share of draws that equal one token has ``factor`` times the token's probability as its mean."""
+def weight_claim(factor: float) -> Callable[..., Sample]:
+    """Claim that the mean weight of the draws has ``factor`` times ``sum_r P[r] weight(r)`` as its mean."""
 
-    def observe(instance: DrawnToken, *, sampler: Sampler, rng: np.random.Generator) -> Sample:
-        draws = sampler(
-            instance.first, instance.epsilon, instance.sensitivity, instance.n_buckets, instance.n_draws, rng
-        )
-        labels = equal_width_labels(instance.first.tolist(), instance.n_buckets)
-        row = bucketised_log_row(instance.first, labels, instance.epsilon, instance.sensitivity)
-        mean = factor * math.exp(row[instance.output])
-        share = np.count_nonzero(draws == instance.output) / instance.n_draws
-        return sample(share, low=0.0, high=1.0, mean=mean, name="frequency")
+    def observe(instance: WeightedTokens, *, sampler: Sampler, rng: np.random.Generator) -> Sample:
+        weights = np.array(instance.weights)
+        mean = factor * float(np.exp(_formula(instance)) @ weights)
+        return sample(weights[_draws(instance, sampler, rng)].mean(), low=0.0, high=1.0, mean=mean, name="weight")
 
     return observe
 
 
-def _drawn_tokens() -> dict[str, DrawnToken]:
-    utilities = np.array([1.0, 1.0, 0.5, 0.0, 0.0, 0.0])
+def coincidence_claim(factor: float) -> Callable[..., Sample]:
+    """Claim that two successive draws coincide with ``factor`` times ``sum_r P[r]^2`` as mean frequency."""
+
+    def observe(instance: WeightedTokens, *, sampler: Sampler, rng: np.random.Generator) -> Sample:
+        draws = _draws(instance, sampler, rng)
+        mean = factor * float(np.exp(2 * _formula(instance)).sum())
+        return sample((draws[::2] == draws[1::2]).mean(), low=0.0, high=1.0, mean=mean, name="coincidence")
+
+    return observe
+
+
+def _draws(pair: UtilityPair, sampler: Sampler, rng: np.random.Generator) -> NDArray[np.int64]:
+    return sampler(pair.first, pair.epsilon, pair.sensitivity, pair.n_buckets, N_DRAWS, rng)
+
+
+def _formula(pair: UtilityPair) -> NDArray[np.float64]:
+    labels = equal_width_labels(pair.first.tolist(), pair.n_buckets)
+    return bucketised_log_row(pair.first, labels, pair.epsilon, pair.sensitivity)
+
+
+def _weighted(utilities: NDArray[np.float64], epsilon: float, n_buckets: int, token: int | None) -> WeightedTokens:
+    """Weight one token alone, or all of them differently (multiples of the golden ratio, modulo one)."""
+    n = utilities.size
+    weights = np.arange(1, n + 1) * ((math.sqrt(5) - 1) / 2) % 1 if token is None else np.eye(n)[token]
+    return WeightedTokens(utilities, utilities, epsilon, n_buckets, weights=tuple(weights.tolist()))
+
+
+def _weighted_rows() -> dict[str, WeightedTokens]:
+    utilities, level = np.array([1.0, 1.0, 0.5, 0.0, 0.0, 0.0]), 4 * math.log(2)
     wide = np.linspace(0.0, 1.0, 1000) ** 3
     return {
-        "a token of the best bucket": DrawnToken(utilities, utilities, 4 * math.log(2), 3, output=0),
-        "a token alone in its bucket": DrawnToken(utilities, utilities, 4 * math.log(2), 3, output=2),
-        "the best of 1000 tokens": DrawnToken(wide, wide, 20.0, 50, output=999),
-        "one bucket": DrawnToken(np.zeros(3), np.zeros(3), 1.0, 5, output=1),
+        "a token of the best bucket": _weighted(utilities, level, 3, 0),
+        "a token alone in its bucket": _weighted(utilities, level, 3, 2),
+        "the best of 1000 tokens": _weighted(wide, 20.0, 50, 999),
+        "one bucket": _weighted(np.zeros(3), 1.0, 5, 1),
+        "six tokens weighted": _weighted(utilities, level, 3, None),
+        "1000 tokens weighted": _weighted(wide, 20.0, 50, None),
     }
+
+
+def one_draw_repeated(
+    u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw once and repeat it: every draw has the right law, together they have not."""
+    return np.repeat(bucketised_sampler(u, epsilon, sensitivity, n, 1, rng), n_draws)
 
 
 def last_member_never_drawn(
@@ -254,12 +289,14 @@ BLACK_BOX_AUDITOR = Slot(
     "first, second: sampler(rng, size) -> outputs; n_draws: int per input; confidence: in (0, 1)",
     "lower bound on the loss, in nats",
     ("first", "second", "n_outputs", "n_draws", "rng", "confidence"),
-    validate=_is_number,
+    validate=is_number,
 )
 
 CHANNELS = Instances(
     "rational channels of 1 to 7 inputs, floored Dirichlet rows", examples=_channels, draw=_draw_channels
 )
+
+SAMPLED_ROWS = Instances(f"six weightings of three rows, {N_DRAWS} draws a replicate", examples=_weighted_rows)
 
 CHECKS: Sequence[Check] = (
     Check(
@@ -291,12 +328,26 @@ CHECKS: Sequence[Check] = (
         theorem="prompt_perturbation.S_row",
         name="frequency",
         kind="sample",
-        observe=frequency_claim(1.0),
-        tighten=frequency_claim,
-        instances=Instances("tokens of four rows, 256 draws a replicate", examples=_drawn_tokens),
+        observe=weight_claim(1.0),
+        tighten=weight_claim,
+        instances=SAMPLED_ROWS,
         slots={SAMPLER: bucketised_sampler},
         mutants=(
             Mutant("last member never drawn", "", {"sampler": last_member_never_drawn}),
+            Mutant("sensitivity halved", "", {"sampler": mutated.sampler_with_halved_sensitivity}),
+        ),
+        cost=8.0,
+    ),
+    Check(
+        theorem="prompt_perturbation.S_row",
+        name="independence",
+        kind="sample",
+        observe=coincidence_claim(1.0),
+        tighten=coincidence_claim,
+        instances=SAMPLED_ROWS,
+        slots={SAMPLER: bucketised_sampler},
+        mutants=(
+            Mutant("one draw repeated", "", {"sampler": one_draw_repeated}),
             Mutant("sensitivity halved", "", {"sampler": mutated.sampler_with_halved_sensitivity}),
         ),
         cost=8.0,

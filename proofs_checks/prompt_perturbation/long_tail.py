@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -24,32 +24,52 @@ TAILS = np.array([0.5, 1.0, 2.0, 4.0])  # s in "with probability at most exp(-s)
 MASS_ROUNDING = 1e-12  # a sum of at most a few thousand probabilities
 
 
-def exponential_shortfall(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
-    """Probability of falling short by more than ``(2 Delta / eps)(ln N + s)`` against ``exp(-s)``."""
-    allowed = bounds.EXPONENTIAL_UTILITY_SHORTFALL(
-        epsilon=instance.epsilon, Delta=instance.sensitivity, N=max(instance.n_tokens, 2), s=TAILS
+def tail_claim(allowed: Callable[[UtilityPair], NDArray[np.float64]]) -> Callable[..., Slack]:
+    """Check the probability of falling short by ``allowed`` or more against ``exp(-s)``, for each of `TAILS`."""
+
+    def observe(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
+        utilities = instance.first
+        row = mechanism(utilities, instance.epsilon, instance.sensitivity, instance.n_buckets)
+        short = utilities.max() - utilities >= allowed(instance)[:, None]  # (tails, tokens)
+        masses = np.where(short, np.exp(row), 0.0).sum(axis=1)
+        return at_most("mass of the tail", masses, np.exp(-TAILS), rounding=MASS_ROUNDING)
+
+    return observe
+
+
+def exponential_shortfall(pair: UtilityPair) -> NDArray[np.float64]:
+    """``(2 Delta / eps)(ln N + s)``."""
+    size = max(pair.n_tokens, 2)
+    return np.asarray(
+        bounds.EXPONENTIAL_UTILITY_SHORTFALL(epsilon=pair.epsilon, Delta=pair.sensitivity, N=size, s=TAILS)
     )
-    return _tail(instance, mechanism, np.asarray(allowed))
 
 
-def bucketised_shortfall(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
-    """Probability of falling short by more than ``2 w + (2 Delta / eps)(ln B + s)`` against ``exp(-s)``."""
-    allowed = bounds.BUCKET_UTILITY_SHORTFALL(
-        epsilon=instance.epsilon,
-        Delta=instance.sensitivity,
-        B=len(set(width_labels(instance)[0])),
-        w=float(np.ptp(instance.first)) / instance.n_buckets,
-        s=TAILS,
+def bucketised_shortfall(pair: UtilityPair) -> NDArray[np.float64]:
+    """``2 w + (2 Delta / eps)(ln B + s)``."""
+    count = len(set(width_labels(pair)[0]))
+    return np.asarray(
+        bounds.BUCKET_UTILITY_SHORTFALL(epsilon=pair.epsilon, Delta=pair.sensitivity, B=count, w=_width(pair), s=TAILS)
     )
-    return _tail(instance, mechanism, np.asarray(allowed))
 
 
-def _tail(instance: UtilityPair, mechanism: Mechanism, allowed: NDArray[np.float64]) -> Slack:
-    utilities = instance.first
-    row = mechanism(utilities, instance.epsilon, instance.sensitivity, instance.n_buckets)
-    short = utilities.max() - utilities >= allowed[:, None]  # (tails, tokens)
-    masses = np.where(short, np.exp(row), 0.0).sum(axis=1)
-    return at_most("mass of the tail", masses, np.exp(-TAILS), rounding=MASS_ROUNDING)
+def _width(pair: UtilityPair) -> float:
+    return float(np.ptp(pair.first)) / pair.n_buckets
+
+
+def smaller_exponential_shortfall(pair: UtilityPair) -> NDArray[np.float64]:
+    """Allow 3 % less."""
+    return 0.97 * exponential_shortfall(pair)
+
+
+def shortfall_of_one_width(pair: UtilityPair) -> NDArray[np.float64]:
+    """Pay for one bucket width instead of two."""
+    return bucketised_shortfall(pair) - _width(pair)
+
+
+def smaller_bucketised_shortfall(pair: UtilityPair) -> NDArray[np.float64]:
+    """Allow 3 % less."""
+    return 0.97 * bucketised_shortfall(pair)
 
 
 def best_tokens(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
@@ -97,7 +117,7 @@ def best_bucket(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
         return requires("one bucket", True)
     row = mechanism(instance.first, instance.epsilon, instance.sensitivity, instance.n_buckets)
     mass = float(np.exp(row[labels == labels.max()]).sum())
-    lower = at_least("best bucket at least", mass, 1.0 / count, rounding=MASS_ROUNDING)
+    lower = at_least("best bucket at least", mass, bounds.BUCKET_LEAST_MASS(B=count), rounding=MASS_ROUNDING)
     highest = bounds.BUCKET_TOP_MASS(epsilon=instance.epsilon, B=count)
     return lower & at_most("best bucket at most", mass, highest, rounding=MASS_ROUNDING)
 
@@ -109,8 +129,33 @@ def _threshold_pairs() -> dict[str, UtilityPair]:
         "two buckets, one at the threshold": _one_above(
             2, 0.0, 2.0 * (math.log(2) + 1.0) / (1.0 - 2e-4) + 1e-9, 10_000
         ),
+        "1000 tokens, all but one just inside the threshold": _one_above(
+            1000, 1.0 - _just_inside(1000, 30.0), 30.0, 100
+        ),
+        "500 buckets, all but one just inside the threshold": _crowded_bottom(500, 30.0, 10**6),
+        "a best bucket of mostly worse tokens": _coarse_buckets(),
         "eps = 1e4": UtilityPair(np.array([0.9, 0.8, 1.0]), np.zeros(3), 1e4, 3),
     }
+
+
+def _just_inside(count: int, epsilon: float) -> float:
+    """Distance that the bound at the last of `TAILS` just allows: 1 % less of it would be too little."""
+    return 0.99 * 2 / epsilon * (math.log(count) + float(TAILS[-1]))
+
+
+def _crowded_bottom(count: int, epsilon: float, n_buckets: int) -> UtilityPair:
+    """One token on top and ``count - 1`` tokens far below, in adjacent buckets of their own."""
+    distance = _just_inside(count, epsilon)
+    width = distance / n_buckets
+    utilities = np.append(1.0 - distance + 1.5 * width * np.arange(count - 1), 1.0)
+    return UtilityPair(utilities, utilities, epsilon, n_buckets)
+
+
+def _coarse_buckets() -> UtilityPair:
+    """Three buckets; the best has its mean at its lower edge, the next one has a fifth of its tokens there."""
+    shares = ((1.0, 1), (0.667, 200), (0.666, 160), (0.3334, 40), (0.0, 1))
+    utilities = np.concatenate([np.full(count, level) for level, count in shares])
+    return UtilityPair(utilities, utilities, 60.0, 3)
 
 
 def _one_good_token() -> dict[str, UtilityPair]:
@@ -156,12 +201,13 @@ CHECKS: Sequence[Check] = (
         theorem="prompt_perturbation.T0_utility",
         name="tail",
         kind="slack",
-        observe=exponential_shortfall,
+        observe=tail_claim(exponential_shortfall),
         instances=UTILITIES,
         slots={MECHANISM: exponential_row},
         mutants=(
             Mutant("sensitivity doubled", "mass of the tail", {"mechanism": doubled_sensitivity(exponential_row)}),
             Mutant("exponents clipped", "mass of the tail", {"mechanism": clipped_exponents}),
+            Mutant("3 % less", "mass of the tail", observe=tail_claim(smaller_exponential_shortfall)),
         ),
         cost=3.0,
     ),
@@ -229,10 +275,12 @@ CHECKS: Sequence[Check] = (
         theorem="prompt_perturbation.T4_utility",
         name="tail",
         kind="slack",
-        observe=bucketised_shortfall,
+        observe=tail_claim(bucketised_shortfall),
         instances=UTILITIES,
         slots={MECHANISM: bucketised_row},
         mutants=(
+            Mutant("one bucket width", "mass of the tail", observe=tail_claim(shortfall_of_one_width)),
+            Mutant("3 % less", "mass of the tail", observe=tail_claim(smaller_bucketised_shortfall)),
             Mutant(
                 "sensitivity quadrupled",
                 "mass of the tail",

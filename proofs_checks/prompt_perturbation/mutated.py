@@ -28,6 +28,7 @@ __all__ = [
     "halved_sensitivity",
     "halved_sensitivity_exactly",
     "never_the_best_token",
+    "one_group_too_many",
     "one_sided_output_ban",
     "overflowing_exponential",
     "plain_epsilon",
@@ -96,6 +97,11 @@ def unclipped_top_edge(u: NDArray[np.float64], epsilon: float, sensitivity: floa
     span = float(np.ptp(u)) or 1.0
     labels = np.floor(n * ((u - u.min()) / span)).astype(int)
     return bucketised_log_row(u, labels.tolist(), epsilon, sensitivity)
+
+
+def one_group_too_many(u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:
+    """Cut the sorted tokens into one group more than asked."""
+    return equal_frequency_row(u, epsilon, sensitivity, n + 1)
 
 
 def never_the_best_token(u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:

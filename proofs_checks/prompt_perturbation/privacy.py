@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from whp.algorithms.prompt_perturbation import (
     bucketised_guarantee,
@@ -14,7 +15,7 @@ from whp.algorithms.prompt_perturbation import (
     exact_exponential_row,
     exact_redrawing_row,
 )
-from whp.proofs_checks.engine import Check, Event, Instances, Mutant, Slack, at_most, event, identity, requires
+from whp.proofs_checks.engine import Check, Event, Instances, Mutant, Slack, at_most, event, identity
 from whp.proofs_checks.prompt_perturbation import instances as given
 from whp.proofs_checks.prompt_perturbation import mutated
 from whp.proofs_checks.prompt_perturbation.instances import SampledPair
@@ -27,7 +28,6 @@ from whp.proofs_checks.prompt_perturbation.slots import (
     Mechanism,
     Sampler,
     Sizes,
-    is_distribution,
     log_ratios,
 )
 from whp.proofs_checks.prompt_perturbation.subjects import (
@@ -45,16 +45,22 @@ from whp.theory.prompt_perturbation import (
     bucketised_grid_channel,
     bucketised_log_row,
     count_ratio,
+    equal_frequency_labels,
+    equal_width_labels,
     exponential_grid_channel,
+    exponential_log_row,
     likelihood_ratio,
     own_size_ratio,
+    pairwise_ratio,
     pooled_size_ratio,
     width_labels,
 )
+from whp.theory.prompt_perturbation.channel import Number
 
 __all__ = ["CHECKS"]
 
 Labels = tuple[int, ...]
+Row = NDArray[np.float64]
 ExactClaim = Callable[[Labels, Labels], Fraction]
 
 GRID_SCOPE = "utilities on grids, up to 12 tokens and 8 buckets, rational exp(eps), decided in fractions"
@@ -72,17 +78,25 @@ def exact_channel(pair: UtilityGridPair, mechanism: ExactMechanism) -> Channel:
     return Channel([mechanism(levels, pair.levels, pair.base) for levels in (pair.first, pair.second)], inputs=())
 
 
-def log_rows(pair: UtilityPair, mechanism: Mechanism) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
-    """Both rows of the subject, as log probabilities."""
-    return [mechanism(u, pair.epsilon, pair.sensitivity, pair.n_buckets) for u in (pair.first, pair.second)]
+def loss_between(pair: UtilityPair, mechanism: Mechanism) -> float:
+    """Loss between the subject's two rows, both ways."""
+    rows = [mechanism(u, pair.epsilon, pair.sensitivity, pair.n_buckets) for u in (pair.first, pair.second)]
+    return float(max(log_ratios(*rows).max(), log_ratios(*rows[::-1]).max()))
 
 
-def claims_in_fractions(claim: ExactClaim) -> Callable[..., Slack]:
+def first_over_second(channel: Channel) -> Number:
+    """Largest ``P[r|t] / P[r|t']`` with ``t`` the first input."""
+    return pairwise_ratio(channel.rows[0], channel.rows[1])
+
+
+def claims_in_fractions(
+    claim: ExactClaim, ratio: Callable[[Channel], Number] = likelihood_ratio
+) -> Callable[..., Slack]:
     """Check ``P[r|t] / P[r|t'] <= exp(eps) claim(buckets)`` exactly."""
 
     def observe(instance: UtilityGridPair, *, exact_mechanism: ExactMechanism) -> Slack:
-        ratio = likelihood_ratio(exact_channel(instance, exact_mechanism))
-        return at_most("likelihood ratio", ratio, instance.exp_epsilon * claim(*width_labels(instance)))
+        right = instance.exp_epsilon * claim(*width_labels(instance))
+        return at_most("likelihood ratio", ratio(exact_channel(instance, exact_mechanism)), right)
 
     return observe
 
@@ -91,12 +105,8 @@ def claims_in_nats(claim: Callable[[float, Labels, Labels], float]) -> Callable[
     """Check ``ln(P[r|t] / P[r|t']) <= claim(eps, buckets)`` in floats."""
 
     def observe(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
-        rows = log_rows(instance, mechanism)
-        if not all(is_distribution(row) for row in rows):
-            return requires("rows are distributions", False)
-        loss = max(log_ratios(*rows).max(), log_ratios(*rows[::-1]).max())
         right = claim(instance.epsilon, *width_labels(instance))
-        return requires("rows are distributions", True) & at_most("loss", loss, right, rounding=rounding(instance))
+        return at_most("loss", loss_between(instance, mechanism), right, rounding=rounding(instance))
 
     return observe
 
@@ -120,9 +130,10 @@ def pooled_sizes_and_counts(first: Labels, second: Labels) -> Fraction:
 
 
 def data_free(first: Labels, second: Labels) -> Fraction:
-    """Largest possible product of size and count ratio, for 2 <= N_b <= (N + 1) / 2."""
-    n_tokens, n_buckets = len(first), max(*first, *second) + 1
-    return Fraction(n_buckets * (n_tokens - n_buckets + 1), 2)
+    """Largest possible product of size and count ratio."""
+    n_tokens = len(first)
+    occupied = min(max(*first, *second) + 1, (n_tokens + 1) // 2)
+    return Fraction(occupied * (n_tokens - occupied + 1), 2)
 
 
 def largest_size(first: Labels, second: Labels) -> Fraction:
@@ -150,7 +161,7 @@ def plain_nats(epsilon: float, first: Labels, second: Labels) -> float:
 
 
 def row_is_the_exponential_mechanism(instance: UtilityGridPair, *, exact_mechanism: ExactMechanism) -> Slack:
-    """Compare the subject's rows with the formula, and the loss with epsilon."""
+    """Compare the subject's rows with the formula."""
     return _same_rows(exact_channel(instance, exact_mechanism), exponential_grid_channel(instance))
 
 
@@ -159,14 +170,34 @@ def row_is_the_bucketised_mechanism(instance: UtilityGridPair, *, exact_mechanis
     return _same_rows(exact_channel(instance, exact_mechanism), bucketised_grid_channel(instance))
 
 
-def float_row_is_the_bucketised_mechanism(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
-    """Compare the subject's float rows with the formula of the paper."""
-    slack = Slack(())
-    for utilities, labels in zip((instance.first, instance.second), width_labels(instance), strict=True):
-        row = mechanism(utilities, instance.epsilon, instance.sensitivity, instance.n_buckets)
-        formula = bucketised_log_row(utilities, labels, instance.epsilon, instance.sensitivity)
-        slack &= identity("row", np.exp(row), np.exp(formula), rounding=rounding(instance))
-    return slack
+def rows_are(formula: Callable[[UtilityPair, Row], Row]) -> Callable[..., Slack]:
+    """Compare the subject's float rows with a formula of the paper."""
+
+    def observe(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
+        slack = Slack(())
+        for utilities in (instance.first, instance.second):
+            row = mechanism(utilities, instance.epsilon, instance.sensitivity, instance.n_buckets)
+            slack &= identity("row", np.exp(row), np.exp(formula(instance, utilities)), rounding=rounding(instance))
+        return slack
+
+    return observe
+
+
+def exponential_formula(pair: UtilityPair, utilities: Row) -> Row:
+    """Exponential mechanism of one input."""
+    return exponential_log_row(utilities, pair.epsilon, pair.sensitivity)
+
+
+def equal_width_formula(pair: UtilityPair, utilities: Row) -> Row:
+    """Bucketised mechanism of one input, equal widths."""
+    labels = equal_width_labels(utilities.tolist(), pair.n_buckets)
+    return bucketised_log_row(utilities, labels, pair.epsilon, pair.sensitivity)
+
+
+def equal_frequency_formula(pair: UtilityPair, utilities: Row) -> Row:
+    """Bucketised mechanism of one input, equal frequencies."""
+    labels = equal_frequency_labels(utilities.tolist(), pair.n_buckets)
+    return bucketised_log_row(utilities, labels, pair.epsilon, pair.sensitivity)
 
 
 def _same_rows(ours: Channel, formula: Channel) -> Slack:
@@ -178,11 +209,6 @@ def exponential_loss_is_sharp(instance: UtilityGridPair, *, exact_mechanism: Exa
     g, n = instance.base ** max(instance.levels - 1, 1), instance.n_tokens
     sharp = g * (1 + (n - 1) * g) / (g + n - 1)
     return at_most("likelihood ratio", likelihood_ratio(exact_channel(instance, exact_mechanism)), sharp)
-
-
-def exponential_loss_in_nats(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
-    """Loss of the float mechanism against epsilon, rows being distributions whatever epsilon."""
-    return claims_in_nats(plain_nats)(instance, mechanism=mechanism)
 
 
 def each_output_keeps_its_own_bound(instance: UtilityGridPair, *, exact_mechanism: ExactMechanism) -> Slack:
@@ -204,27 +230,21 @@ def accountant_covers_the_loss(
     instance: UtilityPair, *, mechanism: Mechanism, accountant: Callable[..., float]
 ) -> Slack:
     """Loss of the subject's rows against what its accountant promises and against the corrected budget."""
-    rows = log_rows(instance, mechanism)
-    if not all(is_distribution(row) for row in rows):
-        return requires("rows are distributions", False)
-    loss = max(log_ratios(*rows).max(), log_ratios(*rows[::-1]).max())
-    labels = width_labels(instance)
+    loss, labels = loss_between(instance, mechanism), width_labels(instance)
     sizes: Sizes = [tuple(bucket_sizes(row).values()) for row in labels]
     promised = float(accountant(instance.epsilon, sizes))
     allowed = corrected_nats(instance.epsilon, *labels)
-    slack = requires("rows are distributions", True) & at_most("loss", loss, allowed, rounding=rounding(instance))
+    slack = at_most("loss", loss, allowed, rounding=rounding(instance))
     return slack & at_most("promise", loss, promised, rounding=rounding(instance))
 
 
 def equal_frequency_loss(instance: UtilityPair, *, mechanism: Mechanism) -> Slack:
     """Loss against ``eps + ln(ceil / floor)`` with the sizes that ``N`` and ``N_b`` alone determine."""
-    rows = log_rows(instance, mechanism)
     groups = min(instance.n_buckets, instance.n_tokens)
     right = bounds.EQUAL_FREQUENCY_BUDGET(
         epsilon=instance.epsilon, largest=-(-instance.n_tokens // groups), smallest=instance.n_tokens // groups
     )
-    loss = max(log_ratios(*rows).max(), log_ratios(*rows[::-1]).max())
-    return at_most("loss", loss, right, rounding=rounding(instance))
+    return at_most("loss", loss_between(instance, mechanism), right, rounding=rounding(instance))
 
 
 def samples_exceed_the_claim(instance: SampledPair, *, sampler: Sampler, rng: np.random.Generator) -> Event:
@@ -269,12 +289,13 @@ def _grid_check(
     *mutants: Mutant,
     subject: ExactMechanism = exact_bucketised_row,
     instances: Instances = GRID,
+    ratio: Callable[[Channel], Number] = likelihood_ratio,
 ) -> Check:
     return Check(
         theorem=f"prompt_perturbation.{theorem}",
         name="grid",
         kind="slack",
-        observe=claims_in_fractions(claim),
+        observe=claims_in_fractions(claim, ratio),
         instances=instances,
         slots={EXACT_MECHANISM: subject},
         mutants=mutants,
@@ -323,12 +344,25 @@ CHECKS: Sequence[Check] = (
         theorem="prompt_perturbation.T0",
         name="real_utilities",
         kind="slack",
-        observe=exponential_loss_in_nats,
+        observe=claims_in_nats(plain_nats),
         instances=REAL,
         slots={MECHANISM: exponential_row},
         mutants=(
             Mutant("sensitivity halved", "loss", {"mechanism": mutated.doubled_exponent}),
             Mutant("bucketised in secret", "loss", {"mechanism": bucketised_row}),
+        ),
+        cost=4.0,
+    ),
+    Check(
+        theorem="prompt_perturbation.T0",
+        name="real_row",
+        kind="slack",
+        observe=rows_are(exponential_formula),
+        instances=REAL,
+        slots={MECHANISM: exponential_row},
+        mutants=(
+            Mutant("sensitivity halved", "row", {"mechanism": mutated.doubled_exponent}),
+            Mutant("bucketised in secret", "row", {"mechanism": bucketised_row}),
         ),
         cost=4.0,
     ),
@@ -396,7 +430,7 @@ CHECKS: Sequence[Check] = (
     ),
     _grid_check("T1_redraw", pooled_size_ratio, PLAIN, HALVED, subject=exact_redrawing_row),
     _grid_check("T1_own_sizes", own_size_ratio, PLAIN, HALVED),
-    _grid_check("T1_one_prompt", first_input_sizes, PLAIN, HALVED),
+    _grid_check("T1_one_prompt", first_input_sizes, PLAIN, HALVED, ratio=first_over_second),
     _grid_check(
         "T1_full",
         pooled_size_ratio,
@@ -448,7 +482,7 @@ CHECKS: Sequence[Check] = (
         theorem="prompt_perturbation.T2",
         name="real_row",
         kind="slack",
-        observe=float_row_is_the_bucketised_mechanism,
+        observe=rows_are(equal_width_formula),
         instances=REAL,
         slots={MECHANISM: bucketised_row},
         mutants=(
@@ -509,5 +543,18 @@ CHECKS: Sequence[Check] = (
             Mutant("best token deleted", "loss", {"mechanism": mutated.never_the_best_token}),
         ),
         cost=4.0,
+    ),
+    Check(
+        theorem="prompt_perturbation.T3",
+        name="real_row",
+        kind="slack",
+        observe=rows_are(equal_frequency_formula),
+        instances=REAL,
+        slots={MECHANISM: equal_frequency_row},
+        mutants=(
+            Mutant("equal widths", "row", {"mechanism": bucketised_row}),
+            Mutant("one group too many", "row", {"mechanism": mutated.one_group_too_many}),
+        ),
+        cost=6.0,
     ),
 )

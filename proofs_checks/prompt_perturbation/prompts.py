@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from whp.algorithms.prompt_perturbation import account_prompt, hybrid_utility
 from whp.proofs_checks.engine import Check, Instances, Mutant, Slack, at_most, identity, requires
+from whp.proofs_checks.prompt_perturbation.slots import is_number
 from whp.theory.core import Slot
 from whp.theory.prompt_perturbation import (
     ContextualPrompt,
@@ -86,13 +87,18 @@ def joint_loss_claim(reach: Callable[[ContextualPrompt, int], Sequence[int]]) ->
 
 
 def accountant_covers_the_prompt(instance: ContextualPrompt, *, prompt_accountant: Callable[..., float]) -> Slack:
-    """Exact one-token loss, less a float tolerance, against what the accountant promises from single positions."""
+    """Exact one-token loss, less a float tolerance, against what the accountant promises from single positions.
+
+    Nor may it exceed as many times the largest loss of a position as there are positions that see a changed token.
+    """
     worst = [
         math.log(max(position_ratio(instance, changed, position) for changed in range(instance.length)))
         for position in range(instance.length)
     ]
     loss = math.log(max(joint_ratio(instance, changed) for changed in range(instance.length)))
-    return at_most("promise", loss - FLOAT_TOLERANCE, float(prompt_accountant(worst, instance.context)))
+    seen = max(len(seen_positions(instance, changed)) for changed in range(instance.length))
+    slack = at_most("positions", loss - FLOAT_TOLERANCE, bounds.PROMPT_BUDGET(epsilon=max(worst), n=seen))
+    return slack & at_most("promise", loss - FLOAT_TOLERANCE, float(prompt_accountant(worst, instance.context)))
 
 
 def composed(position_losses: Sequence[float], context: Context) -> float:
@@ -163,6 +169,7 @@ PROMPT_ACCOUNTANT = Slot(
     "original_neighbours or perturbed_prefix, reaching one position to either side",
     "loss between prompts that differ in one token, in nats",
     ("position_losses", "context"),
+    validate=is_number,
 )
 
 PROMPTS = Instances(
@@ -201,19 +208,31 @@ CLIP = 10.0
 def utility_moves_at_most(
     any_change: Callable[[float, float], float], shared: Callable[[float, float], float]
 ) -> Callable[..., Slack]:
-    """Check the range of the utility and both sensitivities."""
+    """Check the utility against its formula, its range and both sensitivities."""
 
     def observe(instance: ContextChange, *, utility: Callable[..., NDArray[np.float64]]) -> Slack:
         powers = instance.logit_power, instance.distance_power
         before = utility(instance.logits, instance.distances, CLIP, *powers)
         after = utility(instance.other_logits, instance.other_distances, CLIP, *powers)
         same_context = utility(instance.logits, instance.other_distances, CLIP, *powers)
-        slack = requires("utilities in [0, 1]", bool(min(before.min(), after.min()) >= 0))
+        formula = hybrid_formula(instance.logits, instance.distances, CLIP, *powers)
+        slack = identity("formula", before, formula, rounding=1e-12)
+        slack &= requires("utilities in [0, 1]", bool(min(before.min(), after.min()) >= 0))
         slack &= at_most("largest utility", max(float(before.max()), float(after.max())), 1.0, rounding=1e-12)
         slack &= at_most("any change", np.abs(before - after), any_change(*powers), rounding=1e-12)
         return slack & at_most("shared context", np.abs(before - same_context), shared(*powers), rounding=1e-12)
 
     return observe
+
+
+def hybrid_formula(
+    logits: NDArray[np.float64], distances: NDArray[np.float64], clip: float, logit_power: float, distance_power: float
+) -> NDArray[np.float64]:
+    """``((L + B) / 2B)^lamL exp(-lamD dn)``, logits clipped to ``[-B, B]``, distances min-max normalised."""
+    span = float(np.ptp(distances))
+    normalised = (distances - distances.min()) / span if span > 0 else np.zeros_like(distances)
+    scaled = (np.minimum(np.maximum(logits, -clip), clip) + clip) / (2 * clip)
+    return np.asarray(scaled**logit_power * np.exp(-distance_power * normalised))
 
 
 def one(logit_power: float, distance_power: float) -> float:
@@ -268,12 +287,18 @@ def _changes() -> dict[str, ContextChange]:
     }
 
 
+def _is_utility(output: object, logits: NDArray[np.float64], *_: object) -> None:
+    if not isinstance(output, np.ndarray) or output.shape != logits.shape:
+        raise TypeError(f"expected an array of {logits.size} utilities, got {type(output).__name__}")
+
+
 UTILITY = Slot(
     "utility",
     "(logits, distances, clip, logit_power, distance_power)",
     "logits, distances: arrays (N,); clip: bound B on the logits; powers: exponents",
     "utilities in [0, 1], array (N,)",
     ("logits", "distances", "clip", "logit_power", "distance_power"),
+    validate=_is_utility,
 )
 
 CHECKS: Sequence[Check] = (

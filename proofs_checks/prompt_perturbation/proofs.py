@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from whp.proofs_checks.engine import Proof, ProofResult, exhaustive
-from whp.theory.prompt_perturbation import equal_frequency_labels
+from whp.theory.prompt_perturbation import bucket_sizes, equal_frequency_labels
 
 __all__ = ["PROOFS"]
 
@@ -108,14 +108,20 @@ def corrected_bound_holds(counts: tuple[int, int]) -> bool:
 
 
 def sharp_loss_holds(n_tokens: int) -> bool:
-    """T0_sharp for one vocabulary size: ``(G + N - 1) w_0 sum(v) <= G (1 + (N - 1) G) v_0 sum(w)``.
+    """T0_sharp for one vocabulary size: ``(G + N - 1) w_0 sum(v) <= G (1 + (N - 1) G) v_0 sum(w)``, and attained.
+
+    The swap pair attains it: one token useful for ``t`` alone, all others useful for the other input alone.
 
     Examples
     --------
     >>> sharp_loss_holds(3)
     True
     """
-    return holds_at_all_vertices((n_tokens, n_tokens), (0, 1, n_tokens - 1), (n_tokens - 1, 1))
+    left, right = (0, 1, n_tokens - 1), (n_tokens - 1, 1)
+    swapped_left = _product(left, (n_tokens - 1, 1))  # v_0 = 1; w_0 = G and the other w at 1
+    swapped_right = _product(_product(right, (0, 1)), (1, n_tokens - 1))  # w_0 = G; the other v at G
+    attained = not any(_difference(swapped_left, swapped_right))
+    return attained and holds_at_all_vertices((n_tokens, n_tokens), left, right)
 
 
 def bounded_change_suffices(case: tuple[int, int]) -> bool:
@@ -153,7 +159,10 @@ def small_vocabulary_keeps_the_claim(sizes: tuple[tuple[int, ...], tuple[int, ..
 
 
 def equal_frequency_sizes_agree(case: tuple[int, int]) -> bool:
-    """T3: group sizes are ``floor`` or ``ceil`` of ``N / N_b``, ``min(N_b, N)`` of them, whatever the utilities.
+    """T3: ``min(N_b, N)`` groups of ``floor`` or ``ceil`` of ``N / N_b`` tokens, whatever the utilities.
+
+    Tried on rising, falling and equal utilities. Labels are a function of the rank alone, so that what holds for one
+    order holds for all.
 
     Examples
     --------
@@ -161,12 +170,11 @@ def equal_frequency_sizes_agree(case: tuple[int, int]) -> bool:
     True
     """
     n_tokens, n_buckets = case
-    labels = equal_frequency_labels(tuple(range(n_tokens)), n_buckets)
     groups = min(n_buckets, n_tokens)
-    sizes = {labels.count(label) for label in set(labels)}
-    same_whatever_order = equal_frequency_labels((0,) * n_tokens, n_buckets) == labels
+    rising, falling, equal = tuple(range(n_tokens)), tuple(range(n_tokens, 0, -1)), (0,) * n_tokens
+    sizes = [bucket_sizes(equal_frequency_labels(utilities, n_buckets)) for utilities in (rising, falling, equal)]
     allowed = {n_tokens // groups, -(-n_tokens // groups)}
-    return len(set(labels)) == groups and sizes <= allowed and same_whatever_order
+    return sizes[0] == sizes[1] == sizes[2] and len(sizes[0]) == groups and set(sizes[0].values()) <= allowed
 
 
 def _size_lists(n_tokens: int) -> Iterable[tuple[int, ...]]:

@@ -21,7 +21,8 @@ __all__ = [
     "Mechanism",
     "Sampler",
     "Sizes",
-    "is_distribution",
+    "is_log_row",
+    "is_number",
     "log_ratios",
 ]
 
@@ -39,25 +40,35 @@ def _is_exact_row(output: object, levels: Sequence[int], *_: object) -> None:
         raise TypeError(f"expected a sequence of fractions, got {type(output).__name__}")
     if len(row) != len(levels):
         raise ValueError(f"expected {len(levels)} probabilities, got {len(row)}")
+    if min(row) < 0 or sum(row) != 1:
+        raise ValueError(f"expected probabilities that sum to 1, got total {sum(row)} and least {min(row)}")
 
 
-def _is_log_row(output: object, utilities: NDArray[np.float64], *_: object) -> None:
+def is_log_row(output: object, scores: NDArray[np.float64], *_: object) -> None:
+    """Refuse what is no row of log probabilities: one for each of ``scores``, their exponentials summing to one."""
     if not isinstance(output, np.ndarray) or output.dtype != np.float64:
         raise TypeError(f"expected a float64 array of log probabilities, got {type(output).__name__}")
-    if output.shape != utilities.shape:
-        raise ValueError(f"expected {utilities.size} log probabilities, got shape {output.shape}")
+    if output.shape != scores.shape:
+        raise ValueError(f"expected {scores.size} log probabilities, got shape {output.shape}")
+    with np.errstate(over="ignore"):
+        total = float(np.exp(output).sum())
+    if not abs(total - 1.0) <= NORMALISATION:
+        raise ValueError(f"expected log probabilities whose exponentials sum to 1, got total {total}")
 
 
-def _is_number(output: object, *_: object) -> None:
-    if not isinstance(output, numbers.Real):
+def is_number(output: object, *_: object) -> None:
+    """Refuse what is no number of nats."""
+    if not isinstance(output, numbers.Real) or isinstance(output, bool):
         raise TypeError(f"expected a number of nats, got {type(output).__name__}")
 
 
 def _is_draw(
-    output: object, utilities: object, epsilon: object, delta: object, n: object, size: int, *_: object
+    output: object, utilities: NDArray[np.float64], epsilon: object, delta: object, n: object, size: int, *_: object
 ) -> None:
     if not isinstance(output, np.ndarray) or not np.issubdtype(output.dtype, np.integer) or output.shape != (size,):
         raise TypeError(f"expected an integer array of shape ({size},), got {type(output).__name__}")
+    if size and not 0 <= output.min() <= output.max() < utilities.size:
+        raise ValueError(f"expected tokens in 0..{utilities.size - 1}, got {output.min()}..{output.max()}")
 
 
 EXACT_MECHANISM = Slot(
@@ -77,7 +88,7 @@ MECHANISM = Slot(
     "mechanisms without buckets",
     "log probabilities of the tokens, float64 array (N,), -inf where impossible",
     ("utilities", "epsilon", "sensitivity", "n_buckets"),
-    validate=_is_log_row,
+    validate=is_log_row,
 )
 
 ACCOUNTANT = Slot(
@@ -86,7 +97,7 @@ ACCOUNTANT = Slot(
     "epsilon: nominal parameter in nats; bucket_sizes: for each input the sizes of its non-empty buckets",
     "guaranteed loss in nats",
     ("epsilon", "bucket_sizes"),
-    validate=_is_number,
+    validate=is_number,
 )
 
 SAMPLER = Slot(
@@ -99,18 +110,14 @@ SAMPLER = Slot(
 )
 
 
-def is_distribution(log_row: NDArray[np.float64]) -> bool:
-    """Whether log probabilities are numbers below zero that sum to one."""
-    if np.isnan(log_row).any() or (log_row > NORMALISATION).any():
-        return False
-    return bool(abs(np.exp(log_row).sum() - 1.0) <= NORMALISATION)
-
-
 def log_ratios(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``ln(P[r|t] / P[r|t'])`` for every output; minus infinity where the first input cannot produce it."""
-    ratios = np.full(first.shape, -np.inf)
+    """``ln(P[r|t] / P[r|t'])`` for every output; minus infinity where the first input cannot produce it.
+
+    The second may be a matrix of rows, each compared with the first.
+    """
+    ratios = np.full(second.shape, -np.inf)
     possible = first > -np.inf
-    ratios[possible] = first[possible] - second[possible]
+    ratios[..., possible] = first[possible] - second[..., possible]
     return ratios
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from whp.algorithms.performative_prediction import (
+    AdaptiveShare,
     ApproachOne,
     AskTell,
     Ball,
@@ -32,6 +33,7 @@ from whp.algorithms.performative_prediction import (
     certify,
     draw_output,
     exact_minimiser,
+    explained_share,
     gaussian_one_point,
     gaussian_two_point,
     gradient_descent,
@@ -306,6 +308,70 @@ def test_two_point_estimates_ignore_a_constant_and_one_point_estimates_do_not():
     assert guided_two_point(lifted, x, guide, 0.5, 0.5, 2, rng(1)) == pytest.approx(left, abs=1e-10)
     before, after = (np.square(gaussian_one_point(o, x, 0.5, 2, rng(1))).sum(axis=1).mean() for o in (plain, lifted))
     assert after - before > 0.8 * 50.0**2 * 2 / 0.5**2
+
+
+# guides that are watched
+
+
+def test_adaptive_share_rises_in_the_trap_and_stays_low_for_a_good_guide():
+    trap = LocationQuadratic([[1, 1], [-1, 1]], [0, 0], 0.1)
+    method = GuidedNewSamples(0.1, 0.5, 8, isotropic_share=AdaptiveShare())
+    result = minimise(oracle_for(trap, 20), [1.0, 2.0], method, Budget(10**9, iterations=300), rng())
+    assert result.trace.shares[20:].mean() > 0.6
+    assert np.linalg.norm(result.decision, axis=1).mean() < 0.2
+    good = LinearNoise(np.eye(8), [1.0], np.zeros((1, 8)), 0.01)
+    result = minimise(oracle_for(good), np.ones(8), method, Budget(10**9, iterations=30), rng())
+    assert result.trace.shares[5:20].mean() < 0.15
+    history = GuidedHistoricalSamples(0.1, 0.5, 8, isotropic_share=AdaptiveShare())
+    assert minimise(oracle_for(good), np.ones(8), history, Budget(10**9, iterations=30), rng()).trace.shares.min() < 0.1
+
+
+def test_explained_share_of_a_recorded_run():
+    good = LinearNoise(np.eye(8), [1.0], np.zeros((1, 8)), 0.0)
+    method = GuidedNewSamples(0.01, 0.5, 2, isotropic_share=1.0)
+    trace = minimise(oracle_for(good, 50), np.ones(8), method, Budget(10**9, iterations=20), rng()).trace
+    assert trace.along.shape == (20, 50)
+    assert explained_share(trace.slopes, trace.along)[-1] > 0.95
+    assert explained_share(np.zeros(3), np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="share a shape"):
+        explained_share([1.0], [1.0, 2.0])
+
+
+# losses written in PyTorch
+
+
+def test_torch_losses_agree_with_closed_forms():
+    torch = pytest.importorskip("torch")
+    from whp.algorithms.performative_prediction.neural_loss import torch_loss
+
+    problem = LocationQuadratic([[0.5, 0.1], [0.0, 0.2]], [1.0, 0.0], 0.3)
+    loss, gradient = torch_loss(lambda x, xi: torch.sum((x - xi) ** 2) / 2)
+    for x in (np.array([0.3, -0.7]), np.array([[0.3, -0.7], [1.0, 2.0]])):
+        xi = sample_at(problem, x, 6, rng())
+        assert loss(x, xi) == pytest.approx(problem.loss(x, xi))
+        assert gradient(x, xi) == pytest.approx(problem.loss_gradient(x, xi))
+
+
+def test_network_loss_with_simulated_responses_goes_down():
+    torch = pytest.importorskip("torch")
+    from whp.algorithms.performative_prediction.neural_loss import torch_loss
+
+    generator = torch.Generator().manual_seed(0)
+    inner = torch.randn(3, 4, generator=generator, dtype=torch.float64)
+
+    def network(x, xi):  # a known network whose last layer is the decision
+        score = torch.tanh(xi[:3] @ inner) @ x
+        return torch.nn.functional.softplus(-xi[3] * score)
+
+    def respond(x, n, g):  # applicants shift their features towards what the last layer rewards
+        features = g.normal(size=(n, 3)) + 0.2 * np.tanh(inner.numpy() @ x)
+        labels = np.sign(features @ np.array([1.0, -1.0, 0.5]))
+        return np.column_stack([features, labels])
+
+    oracle = DecisionOracle(4, *(lambda pair: (pair[0], respond, pair[1]))(torch_loss(network)))
+    result = minimise(oracle, np.zeros(4), GuidedNewSamples(2.0, 0.3, 40), 12_000, rng())
+    late, early = result.trace.losses[-20:].mean(), result.trace.losses[:3].mean()
+    assert late < early - 0.1
 
 
 # what the estimators estimate
@@ -700,6 +766,9 @@ def test_huge_but_finite_samples_are_accepted():
         (lambda: Geometric(1.0, 0.5, floor=2.0), ValueError, "floor"),
         (lambda: ApproachOne(1.5), ValueError, "start"),
         (lambda: LinearCount(1, -1), ValueError, "increment"),
+        (lambda: AdaptiveShare(start=2.0), ValueError, "start"),
+        (lambda: AdaptiveShare(floor=0.0), ValueError, "floor"),
+        (lambda: AdaptiveShare(memory=1.0), ValueError, "memory"),
         (lambda: Box(1.0, 0.0), ValueError, "lower"),
         (lambda: Box(np.nan, 0.0), ValueError, "nan"),
         (lambda: Ball(0.0), ValueError, "radius"),
@@ -794,6 +863,17 @@ def test_ask_and_tell_refuses_strange_tickets_and_keeps_them_open():
         AskTell(
             oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1), 3), [1.0], TwoPointDescent(0.1, 0.1, 2), 100, rng()
         )
+
+
+def test_ask_and_tell_refuses_the_same_samples_on_both_sides():
+    run = AskTell(
+        oracle_for(LinearNoise([[1.0]], [1.0], [[1.0]], 0.1)), [1.0], TwoPointDescent(0.1, 0.1, 4), 100, rng()
+    )
+    cached = rng().normal(size=(4, 1))
+    first, second = run.ask(), run.ask()
+    run.tell(first.number, cached)
+    with pytest.raises(OracleError, match="same samples on both sides"):
+        run.tell(second.number, cached)
 
 
 # traces

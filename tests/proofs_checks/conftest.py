@@ -23,7 +23,8 @@ def tiny() -> str:
 @pytest.fixture
 def whp(tmp_path):
     """Run the command line in a process of its own, in a folder of its own."""
-    program = f"import sys; sys.path[:0] = {[str(Path(p).resolve()) for p in sys.path]!r}; from whp.proofs_checks.cli import main; main(sys.argv[1:])"
+    paths = [str(Path(p).resolve()) for p in sys.path]
+    program = f"import sys; sys.path[:0] = {paths!r}; from whp.proofs_checks.cli import main; main(sys.argv[1:])"
 
     def call(*arguments):
         command = [sys.executable, "-c", program, *map(str, arguments)]

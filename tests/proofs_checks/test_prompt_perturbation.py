@@ -16,7 +16,7 @@ from whp.proofs_checks.engine import Kind, Report, mutants, verify
 from whp.proofs_checks.engine.decide import smallest_violation
 from whp.proofs_checks.prompt_perturbation import CHECKS, PROOFS
 from whp.proofs_checks.prompt_perturbation.instances import bert_pair, data_packages, sphere_pair
-from whp.proofs_checks.prompt_perturbation.mutated import scored_by_sum, without_bucket_size
+from whp.proofs_checks.prompt_perturbation.mutated import one_group_too_many, scored_by_sum, without_bucket_size
 from whp.proofs_checks.prompt_perturbation.privacy import corrected_nats, reported_nats
 from whp.proofs_checks.prompt_perturbation.proofs import (
     corrected_bound_holds,
@@ -25,12 +25,14 @@ from whp.proofs_checks.prompt_perturbation.proofs import (
     small_vocabulary_keeps_the_claim,
 )
 from whp.proofs_checks.prompt_perturbation.slots import log_ratios
-from whp.proofs_checks.prompt_perturbation.subjects import bucketised_row
+from whp.proofs_checks.prompt_perturbation.subjects import bucketised_row, bucketised_sampler
+from whp.proofs_checks.tables import show_report
 from whp.theory.prompt_perturbation import (
     THEOREMS,
     UtilityGridPair,
     bucketised_grid_channel,
     likelihood_ratio,
+    pairwise_ratio,
     pooled_size_ratio,
     width_labels,
 )
@@ -47,6 +49,15 @@ def test_every_theorem_gets_the_verdict_it_stands_for(report: Report) -> None:
     verdicts = {t.theorem.id: t.statement.kind.value for t in report.theorems}
     assert verdicts == {t.id: t.expected for t in THEOREMS}
     assert report.exit_status == 0
+
+
+def test_the_refutation_is_announced_as_reported_under_its_reading(
+    report: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_report(report, {})
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "As reported (Theorem 4.1): With equal-width buckets" in shown
+    assert "Under the reading: The paper's proof was not read" in shown
 
 
 def test_the_reported_theorem_is_refuted_and_its_repairs_are_not(report: Report) -> None:
@@ -148,3 +159,104 @@ def test_the_proofs_would_notice_a_wrong_statement() -> None:
     assert not holds_at_all_vertices((3, 3), (0, 1), (1,))  # epsilon halved
     assert corrected_bound_holds((50, 1)) and corrected_bound_holds((1, 50))
     assert non_negative_from_one((1, -2, 1)) and not non_negative_from_one((3, -4, 1))
+
+
+def all_zero(scores: NDArray[np.float64], *rest: object) -> NDArray[np.float64]:
+    return np.zeros(scores.size)
+
+
+def nothing_possible(scores: NDArray[np.float64], *rest: object) -> NDArray[np.float64]:
+    return np.full(scores.size, -np.inf)
+
+
+def half_of_a_row(scores: NDArray[np.float64], *rest: object) -> NDArray[np.float64]:
+    return np.full(scores.size, -math.log(2 * scores.size))
+
+
+LOG_ROW_SLOTS = {
+    "mechanism": ("T0", "T0_utility", "T2", "T3", "T4_tokens", "T4_buckets", "T4_utility"),
+    "santext": ("T7_santext",),
+    "custext": ("T7_custext",),
+    "neighbour_list": ("T7_list",),
+}
+
+
+@pytest.mark.parametrize("subject", [all_zero, nothing_possible, half_of_a_row])
+def test_rows_that_are_no_distributions_pass_nowhere(subject: Callable[..., NDArray[np.float64]]) -> None:
+    for slot, names in LOG_ROW_SLOTS.items():
+        for name in names:
+            result = verify(f"prompt_perturbation.{name}", budget="quick", subject={slot: subject})
+            assert result.theorems[0].subject.kind is Kind.ERROR, (slot, name)
+
+
+def test_exact_rows_that_sum_to_nothing_pass_nowhere() -> None:
+    for name in ("T0", "T1r", "T2", "T4_tokens", "T4_buckets"):
+        subject = {"exact_mechanism": lambda levels, n_levels, base: (Fraction(0),) * len(levels)}
+        assert (
+            verify(f"prompt_perturbation.{name}", budget="quick", subject=subject).theorems[0].subject.kind
+            is Kind.ERROR
+        )
+
+
+def flattening(utilities: NDArray[np.float64], epsilon: float, sensitivity: float, n: int) -> NDArray[np.float64]:
+    utilities.flags.writeable = True
+    utilities[:] = 0.5
+    return np.full(utilities.size, -math.log(utilities.size))
+
+
+def test_a_subject_cannot_hide_its_utility_loss_by_flattening_the_utilities() -> None:
+    result = verify("prompt_perturbation.T4_utility", budget="quick", subject={"mechanism": flattening})
+    assert result.theorems[0].subject.kind is Kind.ERROR
+
+
+def repeated(
+    u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    return np.repeat(bucketised_sampler(u, epsilon, sensitivity, n, 1, rng), n_draws)
+
+
+def two_untold_tokens_swapped(
+    u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    draws = bucketised_sampler(u, epsilon, sensitivity, n, n_draws, rng)
+    return np.where(draws == 1, 3 % u.size, draws)
+
+
+def stranger(
+    u: NDArray[np.float64], epsilon: float, sensitivity: float, n: int, n_draws: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    return bucketised_sampler(u, epsilon, sensitivity, n, n_draws, rng) + u.size
+
+
+@pytest.mark.parametrize(
+    ("sampler", "kind"), [(repeated, Kind.REFUTED), (two_untold_tokens_swapped, Kind.REFUTED), (stranger, Kind.ERROR)]
+)
+def test_dependent_misplaced_and_impossible_draws_are_noticed(sampler: Callable[..., Any], kind: Kind) -> None:
+    result = verify("prompt_perturbation.S_row", budget="quick", subject={"sampler": sampler})
+    assert result.theorems[0].subject.kind is kind
+
+
+def constant_utility(logits: NDArray[np.float64], *rest: object) -> NDArray[np.float64]:
+    return np.full(logits.size, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        ("T3", {"mechanism": one_group_too_many}),
+        ("T5", {"auditor": lambda channel: 0.0}),
+        ("T6_sensitivity", {"utility": constant_utility}),
+        ("T7_santext", {"santext": lambda distances, epsilon: np.full(distances.size, -math.log(distances.size))}),
+    ],
+)
+def test_subjects_that_keep_a_bound_but_not_the_definition_are_refuted(name: str, subject: dict[str, Any]) -> None:
+    result = verify(f"prompt_perturbation.{name}", budget="quick", subject=subject)
+    assert result.theorems[0].subject.kind is Kind.REFUTED
+    controls = [check.control for check in result.theorems[0].checks if check.control is not None]
+    assert controls and {control.blames for control in controls} == {"subject"}
+
+
+def test_the_reading_by_one_prompt_is_refuted_in_its_own_direction(report: Report) -> None:
+    pair = shown_counterexample(report, "T1_one_prompt")
+    rows, labels = bucketised_grid_channel(pair).rows, width_labels(pair)
+    assert pairwise_ratio(rows[0], rows[1]) > pair.exp_epsilon * pooled_size_ratio(labels[0])

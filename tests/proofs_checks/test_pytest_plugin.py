@@ -145,5 +145,5 @@ def test_verdicts_travel_from_the_workers_of_xdist(pytester, tiny, monkeypatch):
     result.assert_outcomes(passed=1, failed=1, skipped=1)
     assert counts(result) == (2, 3, 1, 0)
     pytester.makepyfile(test_mine=text.replace("'tiny.sums', 'tiny.coin', ", ""))
-    result = pytester.runpytest_subprocess(*OPTIONS, "-p", "xdist", "-n", "2")
+    result = pytester.runpytest_subprocess(*OPTIONS, "-p", "xdist", "-n", "1")
     assert result.ret == 1 and counts(result) == (0, 1, 1, 0)

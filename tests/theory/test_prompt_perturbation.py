@@ -17,6 +17,7 @@ from whp.theory.prompt_perturbation import (
     UtilityGridPair,
     UtilityPair,
     bayes_recovery,
+    bounds,
     bucketised_grid_channel,
     bucketised_row,
     contextual_prompt_channel,
@@ -152,8 +153,8 @@ def test_sharp_loss_is_attained_by_the_swap_pair() -> None:
 
 
 def test_top_mass_reference_numbers() -> None:
-    assert formulas.exponential_top_mass(math, 6.0, 50000, 10) == pytest.approx(0.004001831962302152, abs=1e-16)
-    assert formulas.exponential_top_mass(math, 6.0, 30522, 10) == pytest.approx(0.006539781691320485, abs=1e-16)
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=6.0, N=50000, k=10) == pytest.approx(0.004001831962302152, abs=1e-16)
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=6.0, N=30522, k=10) == pytest.approx(0.006539781691320485, abs=1e-16)
     for count, mass in ((50, 0.2907343246896908), (10, 0.6905678577030157), (2, 0.9525741268224333)):
         assert formulas.bucket_top_mass_at_most(math, 6.0, count) == pytest.approx(mass, abs=1e-15)
 
@@ -179,7 +180,29 @@ def test_data_free_extra_reference_numbers() -> None:
         (50257, 50): 14.04280548040096,
     }
     for (n, n_buckets), extra in expected.items():
-        assert formulas.data_free_budget(math, 0.0, n, n_buckets) == pytest.approx(extra, abs=1e-13)
+        assert bounds.DATA_FREE_BUDGET(epsilon=0.0, N=n, N_b=n_buckets) == pytest.approx(extra, abs=1e-13)
+
+
+def test_the_data_free_bound_is_the_worst_labelling_for_every_bucket_count() -> None:
+    for n_tokens in range(2, 7):
+        for n_buckets in range(2, n_tokens + 2):
+            counted = {
+                (labels.count(labels[0]), len(set(labels)))
+                for labels in itertools.product(range(n_buckets), repeat=n_tokens)
+                if len(set(labels)) == 1 or (min(labels) == 0 and max(labels) == n_buckets - 1)
+            }
+            worst = max(Fraction(size * count, 1) for size, count in counted) / min(a * b for a, b in counted)
+            cap = math.exp(bounds.DATA_FREE_BUDGET(epsilon=0.0, N=n_tokens, N_b=n_buckets))
+            assert cap == pytest.approx(float(worst), rel=1e-12)
+
+
+def test_a_prompt_costs_its_positions() -> None:
+    assert bounds.PROMPT_BUDGET(epsilon=1.5, n=2) == 3.0
+    assert bounds.PROMPT_BUDGET(epsilon=1.5, n=0) == 0.0
+
+
+def test_more_best_tokens_than_tokens_have_all_the_mass() -> None:
+    assert bounds.EXPONENTIAL_TOP_MASS(epsilon=1.0, N=3, k=9) == 1.0
 
 
 def test_shared_context_sensitivity_at_the_defaults() -> None:
@@ -264,7 +287,7 @@ def test_channels_refuse_what_is_not_stochastic(rows: list[list[float]], message
 
 
 def test_instances_refuse_malformed_input() -> None:
-    with pytest.raises(ValueError, match=r"levels of tokens must lie in 0..2, got 3"):
+    with pytest.raises(ValueError, match="levels of tokens must be between 0 and 2, got 3"):
         UtilityGridPair((3,), (0,), 3, F(1))
     with pytest.raises(ValueError, match="base must be at least 1"):
         UtilityGridPair((0,), (0,), 1, F(1, 2))
@@ -291,3 +314,45 @@ def test_an_embedding_leaves_the_callers_array_writable() -> None:
     vectors = np.zeros((1, 2))
     TokenEmbedding(("a",), vectors)
     vectors[0, 0] = 1.0
+
+
+def test_labels_of_a_range_that_overflows_are_those_of_half_the_range() -> None:
+    assert equal_width_labels((-1e308, 0.0, 1e308), 3) == equal_width_labels((-0.5, 0.0, 0.5), 3) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("utilities", [(), (math.nan, 1.0), (math.inf, 0.0)])
+def test_labels_need_finite_utilities(utilities: tuple[float, ...]) -> None:
+    for labelling in (equal_width_labels, equal_frequency_labels):
+        with pytest.raises(ValueError, match="utilities must be at least one finite number"):
+            labelling(utilities, 2)
+        with pytest.raises(ValueError, match="n_buckets must be at least 1, got 0"):
+            labelling((0.0, 1.0), 0)
+
+
+def test_a_prior_that_is_nan_is_refused() -> None:
+    with pytest.raises(ValueError, match="prior must hold 2 probabilities"):
+        bayes_recovery(Channel([[0.5, 0.5], [0.5, 0.5]]), [math.nan, math.nan])
+
+
+@pytest.mark.parametrize("base", [math.nan, 1.5, "2", True])
+def test_a_base_that_is_no_fraction_is_refused(base: object) -> None:
+    with pytest.raises(TypeError, match="base must be a fraction"):
+        UtilityGridPair((0, 1), (1, 0), 2, base)  # type: ignore[arg-type]
+
+
+def test_utilities_of_a_pair_cannot_be_unlocked() -> None:
+    pair = UtilityPair([0.0, 1.0], [1.0, 0.0], 1.0, 2)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        pair.first.flags.writeable = True
+
+
+def test_embeddings_hold_strings_and_real_vectors() -> None:
+    with pytest.raises(TypeError, match="tokens must be strings"):
+        TokenEmbedding((1, 2), [[0.0], [1.0]])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="vectors must be an array of real numbers"):
+        TokenEmbedding(("a", "b"), np.array([[1j], [0]]))
+
+
+def test_a_row_that_misses_one_by_a_millionth_is_no_distribution() -> None:
+    with pytest.raises(ValueError, match="row 0 must sum to 1"):
+        Channel([[0.5, 0.500001]])

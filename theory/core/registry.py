@@ -74,6 +74,9 @@ class Registry:
             self._load_paper(slug)
         if id not in self._theorems:
             self._load()
+        if id in self._papers:
+            first = next((t for t in self._theorems if t.startswith(f"{id}.")), f"{id}.T1")
+            raise UnknownTheoremError(f"{id} is a paper: name one of its theorems, such as {first} (`whp list {id}`)")
         if id not in self._theorems:
             raise UnknownTheoremError(f"no theorem {id!r}{self._suggest(id)}")
         return self._theorems[id]
@@ -184,12 +187,15 @@ def load_module(name: str) -> ModuleType:
     path = Path(name).resolve()
     if not path.is_file():
         raise ValueError(f"no file {name!r}")
-    if str(path.parent) not in sys.path:  # so that worker processes and replay find it under the same name
-        sys.path.insert(0, str(path.parent))
-    existing = sys.modules.get(path.stem)
-    if existing is not None and Path(getattr(existing, "__file__", "") or "").resolve() != path:
-        raise ValueError(f"{name!r} would be imported as {path.stem!r}, which is another module; rename the file")
-    return _imported(path.stem, name)
+    module = sys.modules.get(path.stem)
+    if module is None:
+        if str(path.parent) not in sys.path:  # so that worker processes and replay find it under the same name
+            sys.path.append(str(path.parent))  # last: nothing in the folder takes the place of another module
+        importlib.invalidate_caches()
+        module = _imported(path.stem, name)
+    if Path(getattr(module, "__file__", None) or "").resolve() != path:
+        raise ValueError(f"{name!r} is imported as {path.stem!r}, which is another module; rename the file")
+    return module
 
 
 def _imported(module: str, name: str) -> ModuleType:

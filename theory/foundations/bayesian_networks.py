@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BayesianNetwork", "DiscreteFactor", "DiscreteMarkovNetwork", "DiscreteNode", "row_sum_tolerance"]
+from whp.theory.foundations.argument_checks import real_array, require_generator, whole_number
+
+__all__ = [
+    "BayesianNetwork",
+    "DiscreteFactor",
+    "DiscreteMarkovNetwork",
+    "DiscreteNode",
+    "row_sum_tolerance",
+    "state_number",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -48,11 +57,22 @@ def row_sum_tolerance(row_length: int) -> float:
 
 def _frozen(values: ArrayLike, name: str) -> FloatArray:
     try:
-        table = np.array(values, dtype=np.float64)
+        table = real_array(values)
     except (TypeError, ValueError) as error:
         raise ValueError(f"the table of {name!r} must be a rectangular array of numbers, got {values!r}") from error
     table.setflags(write=False)
     return table
+
+
+def _names(values: Sequence[str], what: str) -> tuple[str, ...]:
+    """Read a sequence of texts; one text is no sequence of names, and numbers would be confused with positions."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{what} must be a sequence of names, got {values!r}")
+    names = tuple(values)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"{what} must be texts, got {name!r}")
+    return names
 
 
 def _check_non_negative(table: FloatArray, name: str) -> None:
@@ -60,7 +80,7 @@ def _check_non_negative(table: FloatArray, name: str) -> None:
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(
-            f"the table of {name!r} must hold finite non-negative numbers, got {table[where]!r} at index {where}"
+            f"the table of {name!r} must hold finite non-negative numbers, got {float(table[where])!r} at index {where}"
         )
 
 
@@ -85,6 +105,8 @@ class DiscreteNode:
     ValueError
         If a row does not sum to one (naming the row and its sum), an entry is negative or not finite (naming it), the
         number of axes disagrees with the parents, or states repeat.
+    TypeError
+        If a name is no text.
 
     Examples
     --------
@@ -98,11 +120,11 @@ class DiscreteNode:
     table: FloatArray
 
     def __init__(self, name: str, states: Sequence[str], parents: Sequence[str], table: ArrayLike) -> None:
-        if isinstance(states, str) or isinstance(parents, str):
-            raise TypeError(f"states and parents of {name!r} must be sequences of names, not one string")
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a text, got {name!r}")
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "states", tuple(states))
-        object.__setattr__(self, "parents", tuple(parents))
+        object.__setattr__(self, "states", _names(states, f"states of {name!r}"))
+        object.__setattr__(self, "parents", _names(parents, f"parents of {name!r}"))
         object.__setattr__(self, "table", _frozen(table, name))
         self._validate()
 
@@ -117,7 +139,8 @@ class DiscreteNode:
                 f"axis of length {len(self.states)}, got shape {self.table.shape}"
             )
         _check_non_negative(self.table, self.name)
-        sums = self.table.sum(axis=-1)
+        with np.errstate(over="ignore"):
+            sums = self.table.sum(axis=-1)
         tolerance = row_sum_tolerance(self.cardinality)
         bad = np.abs(sums - 1.0) > tolerance
         if bad.any():
@@ -150,14 +173,35 @@ class DiscreteFactor:
     table: FloatArray
 
     def __init__(self, scope: Sequence[str], table: ArrayLike) -> None:
-        object.__setattr__(self, "scope", tuple(scope))
-        object.__setattr__(self, "table", _frozen(table, f"factor {tuple(scope)}"))
+        object.__setattr__(self, "scope", _names(scope, "scope"))
+        object.__setattr__(self, "table", _frozen(table, f"factor {self.scope}"))
         if self.table.ndim != len(self.scope) or len(set(self.scope)) != len(self.scope):
             raise ValueError(
                 f"a factor needs one axis for each of its different variables, got scope {self.scope!r} and shape "
                 f"{self.table.shape}"
             )
         _check_non_negative(self.table, f"factor {self.scope}")
+
+
+def state_number(name: str, states: Sequence[str], state: object) -> int:
+    """Position of a state given by its name or its number.
+
+    Raises
+    ------
+    ValueError
+        If there is no such state.
+
+    Examples
+    --------
+    >>> state_number("coin", ("tails", "heads"), "heads"), state_number("coin", ("tails", "heads"), 0)
+    (1, 0)
+    """
+    if isinstance(state, str):
+        if state in states:
+            return states.index(state)
+    elif isinstance(state, int | np.integer) and not isinstance(state, bool) and 0 <= state < len(states):
+        return int(state)
+    raise ValueError(f"{name!r} has no state {state!r}; its states are {tuple(states)!r}, numbered from 0")
 
 
 class _StateNames:
@@ -201,13 +245,7 @@ class _StateNames:
         ValueError
             If the variable or the state does not exist.
         """
-        states = self.states[self.require(name)]
-        if isinstance(state, str):
-            if state in states:
-                return states.index(state)
-        elif isinstance(state, int | np.integer) and not isinstance(state, bool) and 0 <= state < len(states):
-            return int(state)
-        raise ValueError(f"{name!r} has no state {state!r}; its states are {states!r}, numbered from 0")
+        return state_number(name, self.states[self.require(name)], state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +279,7 @@ class BayesianNetwork(_StateNames):
 
     def __init__(self, nodes: Iterable[DiscreteNode]) -> None:
         object.__setattr__(self, "nodes", tuple(nodes))
+        _require_all(self.nodes, DiscreteNode, "nodes")
         names = [node.name for node in self.nodes]
         if len(set(names)) != len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
@@ -315,8 +354,8 @@ class BayesianNetwork(_StateNames):
         ndarray of int64, shape (size, number of variables)
             State numbers; columns in the order of ``variables``.
         """
-        if size < 0:
-            raise ValueError(f"size must be at least 0, got {size}")
+        size = whole_number(size, "size", 0)
+        require_generator(rng)
         column = {name: i for i, name in enumerate(self.variables)}
         draws = np.zeros((size, len(column)), dtype=np.int64)
         for name in self.topological_order:
@@ -354,8 +393,10 @@ class DiscreteMarkovNetwork(_StateNames):
     factors: tuple[DiscreteFactor, ...]
 
     def __init__(self, states: Mapping[str, Sequence[str]], factors: Iterable[DiscreteFactor]) -> None:
-        object.__setattr__(self, "states", {name: tuple(values) for name, values in states.items()})
+        object.__setattr__(self, "states", {n: _names(values, f"states of {n!r}") for n, values in states.items()})
         object.__setattr__(self, "factors", tuple(factors))
+        _names(tuple(self.states), "states")
+        _require_all(self.factors, DiscreteFactor, "factors")
         for name, values in self.states.items():
             if not values or len(set(values)) != len(values):
                 raise ValueError(f"states of {name!r} must be non-empty and all different, got {values!r}")
@@ -369,7 +410,15 @@ class DiscreteMarkovNetwork(_StateNames):
         return _log_product(self.factors, _full_assignment(self, assignment))
 
 
+def _require_all(items: Iterable[object], kind: type, what: str) -> None:
+    for item in items:
+        if not isinstance(item, kind):
+            raise TypeError(f"{what} must be {kind.__name__} objects, got {item!r}")
+
+
 def _full_assignment(network: _StateNames, assignment: Mapping[str, Any]) -> dict[str, int]:
+    if not isinstance(assignment, Mapping):
+        raise TypeError(f"assignment must map variables to states, got {assignment!r}")
     missing = [name for name in network.states if name not in assignment]
     if missing:
         raise ValueError(f"the assignment must give every variable a state, but {missing} are missing")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.foundations.argument_checks import whole_number
+
 __all__ = [
     "Graph",
     "all_graphs",
@@ -40,7 +42,9 @@ class Graph:
     Raises
     ------
     ValueError
-        If a vertex is out of range or an edge is a loop.
+        If a vertex is out of range, an edge is a loop or no pair.
+    TypeError
+        If a number is no integer.
 
     Examples
     --------
@@ -53,12 +57,10 @@ class Graph:
 
     def __post_init__(self) -> None:
         """Check ranges and sort the ends of each edge."""
-        n = int(self.n_vertices)
-        if n < 0:
-            raise ValueError(f"n_vertices must be at least 0, got {n}")
+        n = whole_number(self.n_vertices, "n_vertices", 0)
         ordered: list[tuple[int, int]] = []
         for edge in self.edges:
-            i, j = (int(v) for v in edge)
+            i, j = _ends(edge)
             if i == j:
                 raise ValueError(f"edges must join two distinct vertices, got the loop ({i}, {j})")
             if not (0 <= i < n and 0 <= j < n):
@@ -76,7 +78,7 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2)]).n_vertices
         3
         """
-        listed = tuple((int(i), int(j)) for i, j in edges)
+        listed = tuple(_ends(edge) for edge in edges)
         if n_vertices is None:
             n_vertices = 1 + max((max(edge) for edge in listed), default=-1)
         return cls(n_vertices, listed)
@@ -90,6 +92,13 @@ class Graph:
     def is_simple(self) -> bool:
         """Whether no two edges are parallel."""
         return len(set(self.edges)) == len(self.edges)
+
+
+def _ends(edge: Iterable[int]) -> tuple[int, int]:
+    ends = tuple(edge) if isinstance(edge, Iterable) else ()
+    if len(ends) != 2:
+        raise ValueError(f"edges must be pairs of vertices, got {edge!r}")
+    return whole_number(ends[0], "edge ends"), whole_number(ends[1], "edge ends")
 
 
 def cut_size(graph: Graph, side: Iterable[int]) -> int:
@@ -109,6 +118,9 @@ def cut_size(graph: Graph, side: Iterable[int]) -> int:
     x = tuple(side)
     if len(x) != graph.n_vertices:
         raise ValueError(f"side must have one entry per vertex, {graph.n_vertices} in all, got {len(x)}")
+    for vertex, entry in enumerate(x):
+        if isinstance(entry, str) or entry not in (0, 1):
+            raise ValueError(f"side must hold only 0 and 1, got {entry!r} for vertex {vertex}")
     return sum(x[i] != x[j] for i, j in graph.edges)
 
 
@@ -133,20 +145,16 @@ def component_count(graph: Graph) -> int:
     return sum(find(v) == v for v in range(graph.n_vertices))
 
 
-def _weights_and_cuts(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of ones and cut size of every assignment, vertex 0 as the highest bit."""
+def _weights_and_cuts(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number of ones and cut size of every assignment, vertex 0 as the highest bit; 4 bytes an entry."""
     n = graph.n_vertices
     if n > MAX_ENUMERATED_VERTICES:
         raise ValueError(f"enumerating cuts needs n_vertices <= {MAX_ENUMERATED_VERTICES}, got {n} (2^{n} assignments)")
-    index = np.arange(1 << n, dtype=np.int64)
-    bits = [(index >> (n - 1 - v)) & 1 for v in range(n)]
-    ones = np.zeros(1 << n, dtype=np.int64)
-    for bit in bits:
-        ones += bit
-    cuts = np.zeros(1 << n, dtype=np.int64)
+    index = np.arange(1 << n, dtype=np.int32)
+    cuts = np.zeros(1 << n, dtype=np.int32)
     for i, j in graph.edges:
-        cuts += bits[i] ^ bits[j]
-    return ones, cuts
+        cuts += ((index >> (n - 1 - i)) ^ (index >> (n - 1 - j))) & 1
+    return np.bitwise_count(index).astype(np.int32), cuts
 
 
 def cut_distribution(graph: Graph) -> tuple[int, ...]:
@@ -173,7 +181,7 @@ def weighted_cut_distribution(graph: Graph) -> dict[tuple[int, int], int]:
     """
     ones, cuts = _weights_and_cuts(graph)
     width = graph.n_edges + 1
-    counts = np.bincount(ones * width + cuts)
+    counts = np.bincount(ones * np.int64(width) + cuts)
     return {(int(key) // width, int(key) % width): int(counts[key]) for key in np.flatnonzero(counts)}
 
 
@@ -185,7 +193,8 @@ def complete_graph(n: int) -> Graph:
     >>> complete_graph(4).n_edges
     6
     """
-    return Graph(n, tuple(itertools.combinations(range(n), 2)))
+    size = whole_number(n, "n", 0)
+    return Graph(size, tuple(itertools.combinations(range(size), 2)))
 
 
 def path_graph(n: int) -> Graph:
@@ -196,7 +205,8 @@ def path_graph(n: int) -> Graph:
     >>> path_graph(3).edges
     ((0, 1), (1, 2))
     """
-    return Graph(n, tuple((i, i + 1) for i in range(n - 1)))
+    size = whole_number(n, "n", 0)
+    return Graph(size, tuple((i, i + 1) for i in range(size - 1)))
 
 
 def cycle_graph(n: int) -> Graph:
@@ -207,9 +217,8 @@ def cycle_graph(n: int) -> Graph:
     >>> cycle_graph(3).edges
     ((0, 1), (1, 2), (0, 2))
     """
-    if n < 3:
-        raise ValueError(f"a cycle needs n at least 3, got {n}")
-    return Graph(n, tuple((i, (i + 1) % n) for i in range(n)))
+    size = whole_number(n, "n", 3)
+    return Graph(size, tuple((i, (i + 1) % size) for i in range(size)))
 
 
 def grid_graph(rows: int, columns: int) -> Graph:
@@ -220,6 +229,7 @@ def grid_graph(rows: int, columns: int) -> Graph:
     >>> grid_graph(2, 2).n_edges
     4
     """
+    rows, columns = whole_number(rows, "rows", 0), whole_number(columns, "columns", 0)
     across = [(r * columns + c, r * columns + c + 1) for r in range(rows) for c in range(columns - 1)]
     down = [(r * columns + c, (r + 1) * columns + c) for r in range(rows - 1) for c in range(columns)]
     return Graph(rows * columns, tuple(across + down))
@@ -246,6 +256,6 @@ def all_graphs(n: int) -> Iterator[Graph]:
     >>> sum(1 for _ in all_graphs(3))
     8
     """
-    pairs = tuple(itertools.combinations(range(n), 2))
+    pairs = tuple(itertools.combinations(range(whole_number(n, "n", 0)), 2))
     for mask in range(1 << len(pairs)):
         yield Graph(n, tuple(pair for k, pair in enumerate(pairs) if mask >> k & 1))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.foundations.argument_checks import whole_number
 from whp.theory.marginalization.queries import Scalar, as_assignment, as_scalar
 
 __all__ = ["CNF", "MAX_TABLE_VARIABLES", "DPPKernel", "QuadraticForm", "TruthTable", "require_table_size"]
@@ -29,8 +30,7 @@ def require_table_size(n: int) -> None:
     ...
     ValueError: a truth table over n=30 variables has 2^30 values (8 GiB at 8 bytes each); the largest n is 24
     """
-    if n < 0:
-        raise ValueError(f"n must be at least 0, got {n}")
+    n = whole_number(n, "n", 0)
     if n > MAX_TABLE_VARIABLES:
         size, unit = (2 ** (n - 27), "GiB") if n >= 27 else (2 ** (n - 17), "MiB")
         shown = f"{size} {unit}" if n < 60 else f"2^{n - 27} GiB"
@@ -41,22 +41,39 @@ def require_table_size(n: int) -> None:
 
 
 def _as_table_array(values: Any) -> NDArray[Any]:
-    """Values as int64 or float64 where that is lossless, else as Python numbers."""
+    """Values as int64 or float64 where that is lossless, else as Python numbers; one float makes all floats."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"values must be a sequence of 2^n numbers, got {values!r}")
     array = values if isinstance(values, np.ndarray) else None
     if array is not None and array.dtype.kind in "iub" and array.dtype != np.uint64:
         return array.astype(np.int64)
     if array is not None and array.dtype.kind == "f":
         if not np.all(np.isfinite(array)):
             raise ValueError(f"values must be finite, got {array[~np.isfinite(array)][0]}")
-        return array.astype(np.float64)
+        return _as_floats(array)
     numbers = [as_scalar(value, f"values[{k}]") for k, value in enumerate(values)]
     if any(isinstance(value, float) for value in numbers):
-        return np.array([float(value) for value in numbers], dtype=np.float64)
+        return _as_floats(numbers)
     if all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in numbers):
         return np.array(numbers, dtype=np.int64)
     boxed = np.empty(len(numbers), dtype=object)
     boxed[:] = numbers
     return boxed
+
+
+def _as_floats(numbers: Any) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        array = np.array([_as_float(value) for value in numbers] if isinstance(numbers, list) else numbers, np.float64)
+    if not np.all(np.isfinite(array)):
+        raise ValueError("values must lie in the range of float64 where one of them is a float; give them exactly")
+    return array
+
+
+def _as_float(value: Scalar) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +85,8 @@ class TruthTable:
     n : int
         Number of variables, 0 to 24.
     values : array_like, shape (2**n,)
-        ``f(0..00), f(0..01), ..., f(1..11)``: ``x_1`` is the highest bit of the index. Integers, fractions or floats;
-        kept as int64 or float64 arrays where that loses nothing, else as Python numbers.
+        ``f(0..00), f(0..01), ..., f(1..11)``: ``x_1`` is the highest bit of the index. Integers and fractions are
+        kept exactly; one float among them makes all of them float64.
 
     Raises
     ------
@@ -89,6 +106,7 @@ class TruthTable:
     def __post_init__(self) -> None:
         """Check the size and freeze the array."""
         require_table_size(self.n)
+        object.__setattr__(self, "n", int(self.n))
         array = _as_table_array(self.values)
         if array.shape != (2**self.n,):
             raise ValueError(f"values must have 2^n = {2**self.n} entries for n={self.n}, got shape {array.shape}")
@@ -148,6 +166,12 @@ def _as_bits(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.bool_
     return bits
 
 
+def _as_constant(value: Any) -> int:
+    if not isinstance(value, int | np.integer | np.bool_) or value not in (0, 1):
+        raise ValueError(f"constant must be 0 or 1, got {value!r}")
+    return int(value)
+
+
 @dataclass(frozen=True, eq=False)
 class QuadraticForm:
     """``Q(x) = Σ_{i<j} β_ij x_i x_j + Σ α_i x_i + γ`` over GF(2).
@@ -187,11 +211,9 @@ class QuadraticForm:
         if n and np.any(np.tril(quadratic)):
             i, j = (int(v) for v in np.argwhere(np.tril(quadratic))[0])
             raise ValueError(f"quadratic must be zero on and below the diagonal, got 1 at ({i}, {j})")
-        if self.constant not in (0, 1):
-            raise ValueError(f"constant must be 0 or 1, got {self.constant}")
         object.__setattr__(self, "quadratic", quadratic)
         object.__setattr__(self, "linear", _as_bits(linear, "linear", (n,)))
-        object.__setattr__(self, "constant", int(self.constant))
+        object.__setattr__(self, "constant", _as_constant(self.constant))
 
     @classmethod
     def from_terms(cls, n: int, terms: Iterable[Sequence[int]], constant: int = 0) -> QuadraticForm:
@@ -207,10 +229,14 @@ class QuadraticForm:
         >>> QuadraticForm.from_terms(2, [(0, 0), (1, 0), ()]).constant
         1
         """
+        n = whole_number(n, "n", 0)
         quadratic = np.zeros((n, n), dtype=np.bool_)
         linear = np.zeros(n, dtype=np.bool_)
+        constant = _as_constant(constant)
         for term in terms:
-            variables = sorted({int(v) for v in term})
+            if not isinstance(term, Iterable):
+                raise TypeError(f"monomials must be sequences of variables, got {term!r}")
+            variables = sorted({whole_number(v, "monomial variables") for v in term})
             if len(variables) > 2:
                 raise ValueError(f"a quadratic form has monomials of degree at most 2, got {tuple(term)}")
             if variables and (variables[0] < 0 or variables[-1] >= n):
@@ -277,6 +303,8 @@ class DPPKernel:
 
     def __post_init__(self) -> None:
         """Check that the matrix is square and finite."""
+        if any(isinstance(row, str) or not isinstance(row, Iterable) for row in self.matrix):
+            raise TypeError(f"matrix must be a sequence of rows of numbers, got {self.matrix!r}")
         rows = tuple(
             tuple(as_scalar(entry, f"matrix[{i}][{j}]") for j, entry in enumerate(row))
             for i, row in enumerate(self.matrix)
@@ -289,7 +317,7 @@ class DPPKernel:
     @classmethod
     def of(cls, matrix: ArrayLike | Sequence[Sequence[Scalar]]) -> DPPKernel:
         """Kernel from any square array or nested list."""
-        return cls(tuple(tuple(row) for row in matrix))  # type: ignore[union-attr, arg-type]
+        return cls(tuple(matrix))  # type: ignore[arg-type]
 
     @property
     def n(self) -> int:
@@ -326,9 +354,10 @@ class CNF:
 
     def __post_init__(self) -> None:
         """Check the literals."""
-        if self.n < 0:
-            raise ValueError(f"n must be at least 0, got {self.n}")
-        clauses = tuple(tuple(int(literal) for literal in clause) for clause in self.clauses)
+        object.__setattr__(self, "n", whole_number(self.n, "n", 0))
+        if any(isinstance(clause, str) or not isinstance(clause, Iterable) for clause in self.clauses):
+            raise TypeError(f"clauses must be sequences of literals, got {self.clauses!r}")
+        clauses = tuple(tuple(whole_number(k, "literals") for k in clause) for clause in self.clauses)
         for clause in clauses:
             for literal in clause:
                 if not 1 <= abs(literal) <= self.n:

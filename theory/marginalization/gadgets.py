@@ -9,9 +9,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from whp.theory.foundations.argument_checks import whole_number
 from whp.theory.foundations.graphs import Graph, cut_distribution, weighted_cut_distribution
 from whp.theory.marginalization.functions import CNF, QuadraticForm, TruthTable
-from whp.theory.marginalization.queries import Pattern, Scalar, Weights, as_assignment
+from whp.theory.marginalization.queries import Pattern, Scalar, Weights, as_assignment, as_scalar
 
 __all__ = [
     "CutWitness",
@@ -50,15 +51,14 @@ class CutWitness:
 
     def __post_init__(self) -> None:
         """Check the sizes."""
-        if self.m < 0:
-            raise ValueError(f"m must be at least 0, got {self.m}")
-        if self.copies < 1:
-            raise ValueError(f"copies must be at least 1, got {self.copies}")
+        object.__setattr__(self, "m", whole_number(self.m, "m", 0))
+        object.__setattr__(self, "copies", whole_number(self.copies, "copies", 1))
 
     @classmethod
     def full(cls, m: int) -> CutWitness:
         """The witness with ``R = C(m,2) + 1`` copies."""
-        return cls(m, m * (m - 1) // 2 + 1)
+        vertices = whole_number(m, "m", 0)
+        return cls(vertices, vertices * (vertices - 1) // 2 + 1)
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -72,6 +72,7 @@ class CutWitness:
 
     def y(self, i: int, j: int, r: int) -> int:
         """Position of ``y_{ij,r}`` among the variables, ``0 <= r < copies``."""
+        i, j, r = whole_number(i, "i"), whole_number(j, "j"), whole_number(r, "r")
         if not 0 <= i < j < self.m:
             raise ValueError(f"vertices must satisfy 0 <= i < j < m={self.m}, got ({i}, {j})")
         if not 0 <= r < self.copies:
@@ -103,6 +104,7 @@ class CutWitness:
         return Pattern("".join(letters))
 
     def _edge_positions(self, graph: Graph, copies: int) -> list[int]:
+        copies = whole_number(copies, "copies", 0)
         if graph.n_vertices != self.m:
             raise ValueError(f"graph must have m={self.m} vertices, got {graph.n_vertices}")
         used: dict[tuple[int, int], int] = {}
@@ -194,6 +196,7 @@ def virtual_cut_value(graph: Graph, w: Scalar) -> Scalar:
     >>> virtual_cut_value(complete_graph(3), Fraction(1, 3))
     Fraction(224, 27)
     """
+    w = as_scalar(w, "w")
     terms = enumerate(cut_distribution(graph))
     return sum((count * (1 + w) ** (graph.n_edges - c) * (1 - w) ** c for c, count in terms if count), 0)
 
@@ -207,6 +210,7 @@ def hamming_cut_polynomial(graph: Graph, copies: int) -> tuple[int, ...]:
     >>> hamming_cut_polynomial(complete_graph(3), 1)
     (1, 6, 3, -4, 3, 6, 1)
     """
+    copies = whole_number(copies, "copies", 0)
     size = copies * graph.n_edges
     coefficients = [0] * (graph.n_vertices + size + 1)
     for (ones, cut), count in weighted_cut_distribution(graph).items():

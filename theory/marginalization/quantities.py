@@ -11,8 +11,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from whp.theory.foundations.argument_checks import whole_number
 from whp.theory.marginalization.functions import DPPKernel, QuadraticForm, TruthTable
-from whp.theory.marginalization.queries import Pattern, Scalar, Weights, as_assignment
+from whp.theory.marginalization.queries import Pattern, Scalar, Weights, as_assignment, as_scalar
 
 __all__ = [
     "determinant",
@@ -35,6 +36,13 @@ def _require_length(name: str, length: int, n: int) -> None:
         raise ValueError(f"{name} must have length n={n}, got {length}")
 
 
+def _finite(value: Scalar) -> Scalar:
+    """A sum of floats may overflow; exact numbers never do."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise OverflowError("the sum exceeds the range of floats; give exact values and weights")
+    return value
+
+
 def total(f: TruthTable) -> Scalar:
     """``Σ_x f(x)``, the answer to CNT.
 
@@ -43,10 +51,10 @@ def total(f: TruthTable) -> Scalar:
     >>> total(TruthTable(1, [2, 3]))
     5
     """
-    return sum(f.values.tolist())  # type: ignore[no-any-return]
+    return _finite(sum(f.values.tolist()))
 
 
-def marginal(f: TruthTable, q: Pattern) -> Scalar:
+def marginal(f: TruthTable, q: Pattern | str) -> Scalar:
     """``Σ_{x ⊨ q} f(x)``, the answer to PM.
 
     Examples
@@ -54,11 +62,12 @@ def marginal(f: TruthTable, q: Pattern) -> Scalar:
     >>> marginal(TruthTable(2, [1, 2, 3, 4]), Pattern("1*"))
     7
     """
-    _require_length("pattern", q.n, f.n)
-    return sum((f(*x) for x in q.assignments()), 0)
+    pattern = Pattern.of(q)
+    _require_length("pattern", pattern.n, f.n)
+    return _finite(sum((f(*x) for x in pattern.assignments()), 0))
 
 
-def hamming_marginal(f: TruthTable, q: Pattern, k: int) -> Scalar:
+def hamming_marginal(f: TruthTable, q: Pattern | str, k: int) -> Scalar:
     """``Σ_{x ⊨ q, |x| = k} f(x)``, the answer to HM; zero outside ``0 <= k <= n``.
 
     Examples
@@ -66,11 +75,12 @@ def hamming_marginal(f: TruthTable, q: Pattern, k: int) -> Scalar:
     >>> hamming_marginal(TruthTable(2, [1, 2, 3, 4]), Pattern("**"), 1)
     5
     """
-    _require_length("pattern", q.n, f.n)
-    return sum((f(*x) for x in q.assignments() if sum(x) == k), 0)
+    pattern, weight = Pattern.of(q), whole_number(k, "k")
+    _require_length("pattern", pattern.n, f.n)
+    return _finite(sum((f(*x) for x in pattern.assignments() if sum(x) == weight), 0))
 
 
-def hamming_marginals(f: TruthTable, q: Pattern) -> tuple[Scalar, ...]:
+def hamming_marginals(f: TruthTable, q: Pattern | str) -> tuple[Scalar, ...]:
     """The answers to HM for ``k = 0 .. n``."""
     return tuple(hamming_marginal(f, q, k) for k in range(f.n + 1))
 
@@ -86,7 +96,7 @@ def network_polynomial(f: TruthTable, weights: Weights) -> Scalar:
     _require_length("weights", weights.n, f.n)
     points = itertools.product((0, 1), repeat=f.n)
     values: list[Scalar] = f.values.tolist()
-    return sum((value * weights.of_assignment(x) for value, x in zip(values, points, strict=True)), 0)
+    return _finite(sum((value * weights.of_assignment(x) for value, x in zip(values, points, strict=True)), 0))
 
 
 def multilinear_extension(f: TruthTable, u: Sequence[Scalar]) -> Scalar:
@@ -119,7 +129,8 @@ def fourier_polynomial(f: TruthTable, s: Sequence[Scalar]) -> Scalar:
     >>> fourier_polynomial(TruthTable(1, [2, 4]), [-1])
     Fraction(4, 1)
     """
-    halves = [(1 - value) / 2 if isinstance(value, float) else Fraction(1 - value, 2) for value in s]
+    numbers = [as_scalar(value, f"s[{i}]") for i, value in enumerate(s)]
+    halves = [(1 - value) / 2 if isinstance(value, float) else Fraction(1 - value, 2) for value in numbers]
     return multilinear_extension(f, halves)
 
 
@@ -167,6 +178,9 @@ def determinant(matrix: Sequence[Sequence[Scalar]]) -> Scalar:
     3
     """
     n = len(matrix)
+    for i, entries in enumerate(matrix):
+        if len(entries) != n:
+            raise ValueError(f"matrix must be square, got {n} rows and row {i} of length {len(entries)}")
     result: Scalar = 0
     for permutation in itertools.permutations(range(n)):
         inversions = sum(a > b for a, b in itertools.combinations(permutation, 2))
@@ -174,7 +188,7 @@ def determinant(matrix: Sequence[Sequence[Scalar]]) -> Scalar:
         for row, column in enumerate(permutation):
             product = product * matrix[row][column]
         result = result + product
-    return result
+    return _finite(result)
 
 
 def principal_minor(kernel: DPPKernel, x: Sequence[int]) -> Scalar:

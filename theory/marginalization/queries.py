@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+
+from whp.theory.foundations.argument_checks import whole_number
+
 __all__ = ["Pattern", "Query", "Scalar", "Weights", "as_assignment", "as_scalar"]
 
 Scalar: TypeAlias = int | Fraction | float
@@ -77,6 +81,8 @@ def as_assignment(x: Iterable[int], n: int) -> tuple[int, ...]:
     >>> as_assignment([True, 0], 2)
     (1, 0)
     """
+    if not isinstance(x, Iterable):
+        raise TypeError(f"x must be a sequence of n={n} bits, got {x!r}")
     point = tuple(x)
     if len(point) != n:
         raise ValueError(f"x must have n={n} entries, got {len(point)}")
@@ -84,6 +90,12 @@ def as_assignment(x: Iterable[int], n: int) -> tuple[int, ...]:
         if isinstance(entry, str) or entry not in (0, 1):
             raise ValueError(f"x must hold only 0 and 1, got {entry!r} at position {position}")
     return tuple(int(entry) for entry in point)
+
+
+def _bit(entry: object, position: int) -> str:
+    if isinstance(entry, bool | np.bool_):
+        return str(int(entry))
+    return str(whole_number(entry, f"pattern entry {position}"))
 
 
 @dataclass(frozen=True)
@@ -132,9 +144,11 @@ class Pattern:
             return entries
         if isinstance(entries, str):
             return cls(entries)
+        if not isinstance(entries, Iterable):
+            raise TypeError(f"a pattern must be a word or a sequence over 0, 1 and '*', got {entries!r}")
         letters = []
         for position, entry in enumerate(entries):
-            letter = "*" if entry is None else entry if isinstance(entry, str) else str(int(entry))
+            letter = "*" if entry is None else entry if isinstance(entry, str) else _bit(entry, position)
             if len(letter) != 1:
                 raise ValueError(f"pattern letters must be '0', '1' or '*', got {letter!r} at position {position}")
             letters.append(letter)
@@ -143,7 +157,7 @@ class Pattern:
     @classmethod
     def free(cls, n: int) -> Pattern:
         """All stars."""
-        return cls("*" * n)
+        return cls("*" * whole_number(n, "n", 0))
 
     @property
     def n(self) -> int:
@@ -216,7 +230,7 @@ class Weights:
         """Check and normalise the numbers."""
         read = []
         for position, pair in enumerate(self.pairs):
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
                 raise ValueError(f"weights must be pairs (w, w_bar), got {pair!r} at position {position}")
             read.append((as_scalar(pair[0], f"w[{position}]"), as_scalar(pair[1], f"w_bar[{position}]")))
         object.__setattr__(self, "pairs", tuple(read))
@@ -224,6 +238,8 @@ class Weights:
     @classmethod
     def of(cls, w: Iterable[Scalar], w_bar: Iterable[Scalar] | None = None) -> Weights:
         """Weights from two lists; ``w̄ = 1`` throughout where the second is left out."""
+        if isinstance(w, str) or not isinstance(w, Iterable):
+            raise TypeError(f"w must be a sequence of numbers, got {w!r}")
         first = tuple(w)
         second = (1,) * len(first) if w_bar is None else tuple(w_bar)
         if len(first) != len(second):

@@ -16,6 +16,7 @@ __all__ = [
     "CUT_QUERIES",
     "ELIMINATION_WORDS",
     "EXTRACTED_GATES",
+    "HAMMING_CUT_QUERIES",
     "HAMMING_CUT_VALUES",
     "HAMMING_QUERIES",
     "PAPER",
@@ -42,6 +43,12 @@ HAMMING_CUT_VALUES = Bound(
     lambda m, vertices, edges: (vertices + 1) * (edges + 1),
     (Symbol("vertices", Domain.integers(0), "number of vertices of the graph", "increasing"), _EDGES),
     "values",
+)
+HAMMING_CUT_QUERIES = Bound(
+    "HM queries for the joint cut distribution",
+    lambda m, vertices, edges: (edges + 1) * (vertices + 1) + edges * (edges + 1) * (edges + 2) / 2,
+    (Symbol("vertices", Domain.integers(0), "number of vertices of the graph", "increasing"), _EDGES),
+    "queries",
 )
 ELIMINATION_WORDS = Bound(
     "64-bit word operations of the Gauss sum",
@@ -159,9 +166,9 @@ THEOREMS = (
         "Hamming-weight marginals of the edge-parity witness count maximum cuts",
         "With d copies of each edge free, H_d(t) = Σ_x t^|x| [(1+t)^{|E|-cut(x)} (1-t)^{cut(x)}]^d. For t in (0,1)"
         " and d = 1..|E|+1, H_d(t)/(1+t)^{d|E|} = Σ_c A_c(t) ρ(t)^{dc} has distinct nodes, so A_c(t) = Σ_a N(a,c)"
-        " t^a follows, and m+1 values of t give every N(a,c) = #{x : |x| = a, cut(x) = c}. Hence HM in FP for f"
-        " implies FP = #P.",
-        Claim("values H_d(t)", "<=", HAMMING_CUT_VALUES),
+        " t^a follows, and m+1 values of t give every N(a,c) = #{x : |x| = a, cut(x) = c}: (m+1)(|E|+1) values H_d(t)"
+        " in all, from the m + d|E| + 1 HM answers of each d. Hence HM in FP for f implies FP = #P.",
+        Claim("HM queries", "<=", HAMMING_CUT_QUERIES),
         provenance="derived",
         reading=_ABSTRACT + "The separation under FP ≠ #P is the paper's; witness and proof were worked out here.",
         expected="proved",

@@ -140,8 +140,8 @@ class DesignProblem:
         return comb(self.n_items, self.subset_size) if self.candidates is None else len(self.candidates)
 
     @cached_property
-    def _span(self) -> tuple[Array, Array]:
-        """``(transform, basis)``: coordinates are ``centred features @ transform``, and ``@ basis`` maps them back."""
+    def _span(self) -> tuple[Array, Array, Array]:
+        """``(scale, transform, basis)``: coordinates are ``centred / scale @ transform``; ``@ basis`` maps back."""
         if self.candidates is None:
             differences = self.features - self.features.mean(axis=0)
         else:
@@ -155,31 +155,32 @@ class DesignProblem:
         kept = scale > size * np.maximum(own, scale.max())
         scaled = differences[:, kept] / scale[kept]
         if scaled.shape[1] == 0:
-            return np.zeros((self.dim, 0)), np.zeros((0, self.dim))
+            return np.ones(self.dim), np.zeros((self.dim, 0)), np.zeros((0, self.dim))
         if len(scaled) > 4 * self.dim:  # the triangular factor has the same singular values and is small
             scaled = np.linalg.qr(scaled, mode="r")
         _, singular, rows = np.linalg.svd(scaled, full_matrices=False)
         noise = size * max(float(singular[0]), float((own[kept] / scale[kept]).max()))
         rank = int((singular > noise).sum())
         transform, basis = np.zeros((self.dim, rank)), np.zeros((rank, self.dim))
-        transform[kept] = rows[:rank].T / singular[:rank] / scale[kept, None]
+        transform[kept] = rows[:rank].T / singular[:rank]
         basis[:, kept] = singular[:rank, None] * rows[:rank] * scale[kept]
-        return transform, basis
+        return np.where(kept, scale, 1.0), transform, basis
 
     @property
     def rank(self) -> int:
         """Dimension of the space in which the shown items differ (``r <= d``)."""
-        return len(self._span[1])
+        return len(self._span[2])
 
     @property
     def basis(self) -> Array:
         """Rows spanning the differences of shown items, shape ``(rank, dim)``: ``coordinates @ basis`` are features."""
-        return self._span[1]
+        return self._span[2]
 
     @cached_property
     def coordinates(self) -> Array:
         """Centred features in well-conditioned coordinates of the span, shape ``(n_items, rank)``."""
-        y = (self.features - self.features.mean(axis=0)) @ self._span[0]
+        scale, transform, _ = self._span
+        y = (self.features - self.features.mean(axis=0)) / scale @ transform
         y.setflags(write=False)
         return np.asarray(y)
 

@@ -7,6 +7,7 @@ from whp.theory.prompt_perturbation import formulas
 
 __all__ = [
     "AUDITED_LOSS",
+    "BUCKET_LEAST_MASS",
     "BUCKET_TOP_MASS",
     "BUCKET_UTILITY_SHORTFALL",
     "CORRECTED_BUDGET",
@@ -53,7 +54,7 @@ CORRECTED_BUDGET = Bound("corrected budget", formulas.corrected_budget, (_EPSILO
 DATA_FREE_BUDGET = Bound(
     "data-free budget",
     formulas.data_free_budget,
-    (_EPSILON, _TOKENS, Symbol("N_b", Domain.integers(2), "number of equal-width buckets, at most (N + 1) / 2")),
+    (_EPSILON, _TOKENS, Symbol("N_b", Domain.integers(2), "number of equal-width buckets")),
     "nats",
 )
 EQUAL_FREQUENCY_BUDGET = Bound(
@@ -69,8 +70,9 @@ EQUAL_FREQUENCY_BUDGET = Bound(
 EXPONENTIAL_TOP_MASS = Bound(
     "mass of the k best tokens",
     formulas.exponential_top_mass,
-    (_EPSILON, _TOKENS, Symbol("k", Domain.integers(1), "how many of the best tokens, at most N", "increasing")),
+    (_EPSILON, _TOKENS, Symbol("k", Domain.integers(1), "how many of the best tokens", "increasing")),
 )
+BUCKET_LEAST_MASS = Bound("least mass of the best bucket", formulas.bucket_top_mass_at_least, (_OCCUPIED,))
 BUCKET_TOP_MASS = Bound("mass of the best bucket", formulas.bucket_top_mass_at_most, (_EPSILON, _OCCUPIED))
 BUCKET_UTILITY_SHORTFALL = Bound(
     "utility lost by the bucketised mechanism",

@@ -55,8 +55,9 @@ def corrected_budget(m: Any, epsilon: Any, size_ratio: Any, count_ratio: Any) ->
 
 
 def data_free_budget(m: Any, epsilon: Any, N: Any, N_b: Any) -> Any:
-    """T2 for every data set: ``epsilon + ln(N_b (N - N_b + 1) / 2)``, for ``2 <= N_b <= (N + 1) / 2``."""
-    return epsilon + m.log(N_b * (N - N_b + 1) / 2)
+    """T2 for every data set: ``epsilon + ln(k (N - k + 1) / 2)`` with ``k = min(N_b, floor((N + 1) / 2))``."""
+    occupied = m.minimum(N_b, m.floor((N + 1) / 2))
+    return epsilon + m.log(occupied * (N - occupied + 1) / 2)
 
 
 def equal_frequency_budget(m: Any, epsilon: Any, largest: Any, smallest: Any) -> Any:
@@ -66,7 +67,8 @@ def equal_frequency_budget(m: Any, epsilon: Any, largest: Any, smallest: Any) ->
 
 def exponential_top_mass(m: Any, epsilon: Any, N: Any, k: Any) -> Any:
     """T4: largest cumulative probability of the ``k`` best of ``N`` tokens under the exponential mechanism."""
-    return k / (k + (N - k) * m.exp(-epsilon / 2))
+    best = m.minimum(k, N)
+    return best / (best + (N - best) * m.exp(-epsilon / 2))
 
 
 def bucket_top_mass_at_least(m: Any, B: Any) -> Any:

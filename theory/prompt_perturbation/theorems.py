@@ -79,7 +79,7 @@ def _positive_epsilon(pair: Any) -> bool:
 
 def _two_buckets_or_more(pair: Any) -> bool:
     n_buckets = pair.levels if isinstance(pair, UtilityGridPair) else pair.n_buckets
-    return bool(2 <= n_buckets <= (pair.n_tokens + 1) / 2)
+    return bool(n_buckets >= 2 and pair.n_tokens >= 2)
 
 
 BOUNDED_CHANGE = Assumption("bounded change", "|u(t, r) - u(t', r)| <= Delta", _differ_at_most_sensitivity)
@@ -88,7 +88,7 @@ GRID = Assumption("grid", "grid utilities reach both ends of the grid, so that l
 FULL = Assumption("no empty bucket", "each of the N_b buckets holds a token, for every input", _all_buckets_occupied)
 EQUAL_COUNTS = Assumption("equal counts", "both inputs have the same number of non-empty buckets", _equal_counts)
 POSITIVE = Assumption("positive epsilon", "epsilon > 0", _positive_epsilon)
-FEW_BUCKETS = Assumption("few buckets", "2 <= N_b <= (N + 1) / 2", _two_buckets_or_more)
+SEVERAL = Assumption("several buckets", "N_b >= 2 and N >= 2", _two_buckets_or_more)
 
 EXPONENTIAL = (
     Theorem(
@@ -234,8 +234,11 @@ PRIVACY = (
         id="prompt_perturbation.T2_data_free",
         paper=PAPER,
         title="Data-free privacy of the bucketised mechanism",
-        statement="For 2 <= N_b <= (N+1)/2 the mechanism of T1 is (eps + ln(N_b (N - N_b + 1) / 2))-LDP.",
-        assumptions=(BOUNDED_RANGE, GRID, FEW_BUCKETS),
+        statement=(
+            "For N_b >= 2 the mechanism of T1 is (eps + ln(k (N - k + 1) / 2))-LDP, "
+            "k the smaller of N_b and floor((N + 1) / 2)."
+        ),
+        assumptions=(BOUNDED_RANGE, GRID, SEVERAL),
         claim=Claim("ln(P[r|t] / P[r|t'])", "<=", bounds.DATA_FREE_BUDGET),
         provenance="derived",
     ),
@@ -313,7 +316,7 @@ AUDIT = (
         id="prompt_perturbation.S_row",
         paper=PAPER,
         title="The sampler follows the row",
-        statement="A draw of the mechanism equals token r with probability P[r|t].",
+        statement="Draws of the mechanism are independent and equal token r with probability P[r|t].",
         claim=Claim("P(draw = r)", "=", "P[r|t]"),
         provenance="derived",
     ),

@@ -7,7 +7,7 @@ import math
 import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -123,7 +123,14 @@ class PhaseCounts:
 
     def __add__(self, other: PhaseCounts) -> PhaseCounts:
         """Add the counts of another shard."""
-        return PhaseCounts(*(getattr(self, part.name) + getattr(other, part.name) for part in fields(self)))
+        return PhaseCounts(
+            self.instances + other.instances,
+            self.vacuous + other.vacuous,
+            self.violations + other.violations,
+            self.inside_rounding + other.inside_rounding,
+            self.errors + other.errors,
+            self.replicates + other.replicates,
+        )
 
 
 @dataclass(frozen=True)

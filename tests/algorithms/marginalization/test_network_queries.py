@@ -454,3 +454,69 @@ def test_large_batches_are_cut_into_chunks_with_the_same_answers(monkeypatch: py
     again = engine.posterior_batch(engine.network.variables, weights)
     for name in marginals:
         assert again[name] == pytest.approx(marginals[name], abs=1e-15)
+
+
+def test_weights_too_far_apart_to_be_scaled_do_not_make_evidence_impossible() -> None:
+    network = BayesianNetwork(
+        [
+            DiscreteNode("X", BINARY, (), [0.5, 0.5]),
+            DiscreteNode("Y", BINARY, ("X",), [[1.0, 0.0], [0.5, 0.5]]),
+        ]
+    )
+    engine = NetworkEngine(network)
+    far_apart = {"Y": (1e-258, 1e241)}  # their ratio is below the smallest float
+    np.testing.assert_allclose(engine.posterior("X", {"X": 0}, virtual_evidence=far_apart), [1, 0])
+    logarithm = engine.evidence_log_probability({"X": 0}, virtual_evidence=far_apart)
+    assert logarithm == pytest.approx(math.log(0.5) - 258 * math.log(10))
+
+
+def test_an_empty_batch_has_empty_answers() -> None:
+    engine = NetworkEngine(chain(4))
+    empty = {"X2": np.zeros((0, 2))}
+    assert engine.posterior_batch("X1", empty).shape == (0, 2)
+    assert {k: v.shape for k, v in engine.posterior_batch(["X1", "X2"], empty).items()} == {"X1": (0, 2), "X2": (0, 2)}
+    assert engine.log_evidence_batch(empty).shape == (0,)
+
+
+def test_factored_posteriors_read_assignments_as_networks_do() -> None:
+    posterior = NetworkEngine(chain(3)).factored_posterior(["X1", "X2"])
+    assert posterior.log_probability({"X1": np.int64(0), "X2": "0"}) == pytest.approx(math.log(0.45))
+    for wrong in ({"X1": True, "X2": 0}, {"X1": 0}, {"X1": 0, "X2": 0, "X3": 0}, {"X1": 0, "X2": 2}):
+        with pytest.raises(ValueError, match="X"):
+            posterior.log_probability(wrong)
+    with pytest.raises(TypeError, match="Generator"):
+        posterior.sample(2, 3)  # type: ignore[arg-type]
+
+
+def test_complex_and_textual_weights_are_refused_not_cast() -> None:
+    engine = NetworkEngine(chain(3))
+    for wrong in (np.array([1j, 1]), ["1", "2"], None, "ab"):
+        with pytest.raises(ValueError, match="virtual_evidence"):
+            engine.posterior("X1", virtual_evidence={"X2": wrong})
+    with pytest.raises(ValueError, match="real numbers"):
+        engine.posterior_batch("X1", {"X2": np.array([[1j, 1]])})
+    with pytest.raises(TypeError, match="new_marginals"):
+        engine.jeffrey_posterior("X1", [0.5, 0.5])  # type: ignore[arg-type]
+
+
+def test_many_messages_that_are_small_but_not_tiny_do_not_underflow_together() -> None:
+    children = [DiscreteNode(f"x{i}", BINARY, ("C",), FLIP) for i in range(12)]
+    engine = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *children]))
+    small = {f"x{i}": np.full((2, 2), 1e-40) for i in range(12)}  # each message is above the rescaling level
+    np.testing.assert_allclose(engine.log_evidence_batch(small), -480 * math.log(10))
+    for values in engine.posterior_batch(["C", "x3"], small).values():
+        np.testing.assert_allclose(values, 0.5)
+    large = {name: np.full((2, 2), 1e40) for name in small}
+    np.testing.assert_allclose(engine.log_evidence_batch(large), 480 * math.log(10))
+
+
+def test_states_far_below_the_others_survive_in_tables_and_in_rows() -> None:
+    steep = [DiscreteFactor(("X",), [1e-300, 1.0])] * 2
+    tables = NetworkEngine(DiscreteMarkovNetwork({"X": BINARY}, steep))
+    assert tables.evidence_log_probability({"X": 0}) == pytest.approx(-600 * math.log(10))
+    copies = [DiscreteNode(f"x{i}", BINARY, ("C",), np.eye(2)) for i in range(4)]
+    path = [DiscreteNode(b, BINARY, (a,), np.eye(2)) for a, b in itertools.pairwise("CDEFG")]  # D is summed out late
+    rows = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *copies, *path]))
+    weights = {f"x{i}": [[1e-150, 1.0]] for i in range(4)}
+    expected = math.log(0.5) - 600 * math.log(10)
+    np.testing.assert_allclose(rows.log_evidence_batch(weights, {"D": 0}), [expected])

@@ -389,3 +389,25 @@ def test_bad_input_is_refused_by_name(call, message):
 def test_a_start_that_does_not_span_is_refused_with_its_rank():
     with pytest.raises(SingularDesignError, match="span the 2 dimensions in which the items differ, got rank 1"):
         frank_wolfe(DesignProblem(SQUARE, 2), start=Design([[0, 1]], [1.0]))
+
+
+def test_foreign_starts_and_memos_are_refused():
+    problem = DesignProblem(KITE, 2, np.array([[0, 1], [1, 2], [2, 3]]))
+    with pytest.raises(ValueError, match="only subsets that may be asked"):
+        multiplicative_design(problem, start=Design([[0, 3]], [1.0]))
+    other = DesignProblem(KITE, 2)
+    memo = GramMemo(other, spanning_design(other))
+    with pytest.raises(ValueError, match="same problem object"):
+        randomized_frank_wolfe(DesignProblem(KITE, 2), n_sampled=1, rng=np.random.default_rng(0), memo=memo)
+
+
+def test_optimal_designs_of_column_generation_are_sparse():
+    for n, k, d in ((20, 3, 5), (14, 4, 6), (30, 2, 8)):
+        result = column_generation_design(DesignProblem(features(n, d), k), tolerance=1e-8)
+        assert result.status is DesignStatus.OPTIMAL
+        assert len(result.design.weights) <= d * (d + 1) // 2
+
+
+def test_extreme_scales_are_solved():
+    for scale in (1e-200, 1e200):
+        assert column_generation_design(DesignProblem(scale * features(6, 3), 3)).certified_gap < 1e-6

@@ -295,3 +295,41 @@ def test_sampling_ignores_the_global_generator():
 def test_bad_input_is_refused_by_name(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_scale_of_the_features_only_scales_the_parameter(scale):
+    x = np.array([[0.0], [1.0], [2.0]])
+    data = Rankings.full([(1, 0), (0, 1), (2, 1), (1, 2), (2, 0)], 3)
+    fit = fit_features(scale * x, data)
+    assert fit.theta[0] * scale == pytest.approx(0.528048910, abs=1e-8) and fit.status is FitStatus.CONVERGED
+    penalised = fit_features(scale * x, data, ridge=0.5 * scale**2)
+    assert penalised.theta[0] * scale == pytest.approx(fit_features(x, data, ridge=0.5).theta[0], rel=1e-7)
+    bounded = fit_features(scale * x, data, radius=0.1 / scale)
+    assert bounded.theta[0] * scale == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("weight", [1e-12, 1.0, 1e6])
+def test_weight_of_the_answers_does_not_move_the_fit(weight):
+    fit = fit_strengths(Rankings.from_wins([[0.0, 2.0 * weight], [weight, 0.0]]))
+    assert fit.strengths[0] - fit.strengths[1] == pytest.approx(np.log(2), abs=1e-6)
+    assert fit.status is not FitStatus.ITERATION_LIMIT
+
+
+def test_equal_features_leave_nothing_to_learn():
+    fit = fit_features(np.ones((3, 2)), Rankings.full([(0, 1), (1, 2)], 3))
+    assert fit.rank == 0 and fit.theta.tolist() == [0.0, 0.0]
+    assert fit.log_likelihood == pytest.approx(-2 * np.log(2))
+
+
+def test_merged_rankings_have_the_same_likelihood():
+    _, data = random_rankings(4, 300, 3, 8)
+    merged = data.merged()
+    assert len(merged) <= 24 < len(data) and merged.weights.sum() == 300
+    u = np.arange(4.0)
+    assert log_likelihood(merged, u) == pytest.approx(log_likelihood(data, u))
+
+
+def test_repeated_items_are_not_sampled():
+    with pytest.raises(ValueError, match=r"must not repeat an item, got \[1, 1\] in row 0"):
+        sample_rankings([0.0, 1.0], [[1, 1]], np.random.default_rng(0))

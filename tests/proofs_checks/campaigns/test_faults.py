@@ -8,10 +8,10 @@ import time
 import pytest
 
 from whp.proofs_checks.engine import verify
-from whp.proofs_checks.engine.blocks import plan
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.files import read
 from whp.proofs_checks.engine.ledger import Ledger
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import checks_of
 
 psutil = pytest.importorskip("psutil", reason="finds the worker processes; comes with the extra cluster")
@@ -111,3 +111,14 @@ def test_a_lost_scheduler_ends_the_campaign_in_one_sentence_and_it_resumes(sleep
         report = verify("sleepy", modules=[str(sleepy)], budget=BUDGET, jobs=2, ledger=ledger, resume=True)
     evidence = {c.check.id: c.evidence.canonical_bytes() for t in report.theorems for c in t.checks}
     assert evidence == quiet[0]
+
+
+def test_two_campaigns_share_a_ledger_at_the_same_time(sleepy, quiet, whp, tmp_path):
+    both = [whp(*arguments(sleepy, tmp_path)[:-1], "--jobs", 1, "--seed", seed) for seed in (0, 1)]
+    for process in both:
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, output + errors
+    evidence, blocks = quiet
+    found = stored(tmp_path / "evidence")
+    assert len(list((tmp_path / "evidence").glob("*.json"))) == 4 and set(found) == set(evidence)
+    assert blocks_by_campaign(tmp_path) == [blocks, blocks]

@@ -71,7 +71,7 @@ def test_a_broken_package_is_reported_and_left_out(ask, target, source, reason):
     (target / "broken_theorems.py").write_text(source)
     status, listed, errors = ask("list", "hoeffding.*")
     assert status == 0 and [t["id"] for t in listed] == ["hoeffding.T1"]
-    assert errors.startswith("whp: the installed theorems of 'broken_theorems' are left out: ") and reason in errors
+    assert errors.startswith("whp: the installed module 'broken_theorems' is left out: ") and reason in errors
     assert errors.count("\n") == 1
 
 
@@ -86,7 +86,7 @@ def test_a_package_whose_checks_do_not_import_is_reported_and_left_out(ask, targ
     )
     status, listed, errors = ask("list")
     assert status == 0 and set(MINE) < {t["id"] for t in listed} and "late.T1" not in {t["id"] for t in listed}
-    assert "'late_theorems' are left out: TypeError: CHECKS" in errors and errors.count("\n") == 1
+    assert "'late_theorems' is left out: TypeError: CHECKS" in errors and errors.count("\n") == 1
     status, verified, _ = ask("verify", "hoeffding", "--budget", "quick", "--jobs", 1)
     assert status == 0 and verified["theorems"][0]["statement"]["verdict"] == "holds"
 

@@ -80,6 +80,17 @@ def test_balls_are_violated_only_when_they_surely_are():
     assert worst(identity("c", third, flint.arb(1) / 2)).violated
 
 
+def test_balls_that_say_nothing_are_no_pass():
+    nan, anything = flint.arb("nan"), flint.arb(0, "inf")
+    for slack in (at_most("c", nan, 1), identity("c", nan, 1), identity("c", anything, 1)):
+        with pytest.raises(NotANumberError):
+            worst(slack)
+    assert worst(at_most("c", anything, 1)).inside_rounding
+    assert worst(identity("c", flint.arb("inf"), flint.arb("inf"))).slack == 0
+    assert not worst(at_most("c", flint.arb(3), flint.arb("inf"))).violated
+    assert worst(at_most("c", flint.arb("inf"), flint.arb(3))).violated
+
+
 def test_balls_in_arrays_are_compared_entry_by_entry():
     sides = np.array([flint.arb(1), flint.arb(3)], dtype=object)
     entry = worst(at_most("c", sides, np.array([2, 2], dtype=object)))

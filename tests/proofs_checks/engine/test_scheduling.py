@@ -198,13 +198,13 @@ def test_a_run_stops_at_the_shortest_prefix_that_decides(tiny):
     assert product.prefix.state.decision == "refuted" and product.prefix.state.blocks < len(product.blocks)
 
 
-def test_progress_hears_of_every_run_before_it_starts_and_of_every_block_that_counts(run):
-    for given in ({}, {"jobs": 2}):
-        heard = []
-        run("sums", "coin", progress=lambda r, e: heard.append((r, e)), **given)
-        assert [e is None for _, e in heard[:2]] == [True, True]
-        blocks = [r.check.id for r, e in heard if isinstance(e, Evidence)]
-        assert sorted(blocks) == sorted(r.check.id for r, e in heard if e is None for _ in r.blocks)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_hears_of_every_run_before_it_starts_and_of_every_block_that_counts(run, jobs):
+    heard = []
+    run("sums", "coin", progress=lambda r, e: heard.append((r, e)), jobs=jobs)
+    assert [e is None for _, e in heard[:2]] == [True, True]
+    blocks = [r.check.id for r, e in heard if isinstance(e, Evidence)]
+    assert sorted(blocks) == sorted(r.check.id for r, e in heard if e is None for _ in r.blocks)
 
 
 def test_the_evidence_of_a_run_without_blocks_is_empty(tiny):

@@ -19,7 +19,14 @@ sys.path.insert(0, {folder!r})
 {extra}
 from hypothesis import strategies as st
 from whp.proofs_checks.engine.structure import drawn
-print(json.dumps(drawn(st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False)), seed=5, examples=60)))
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+print(json.dumps(drawn(st.lists(numbers), seed=5, examples=60)))
+"""
+
+PROFILE = """
+from hypothesis import settings
+settings.register_profile("mine", derandomize=True, max_examples=3)
+settings.load_profile("mine")
 """
 
 
@@ -65,7 +72,7 @@ def test_the_stream_does_not_depend_on_constants_of_imported_modules(tmp_path):
     for extra in (
         "",
         "import full_of_constants",
-        "import hypothesis; hypothesis.settings.register_profile('p', derandomize=True, max_examples=3); hypothesis.settings.load_profile('p')",
+        PROFILE,
     ):
         script = PROGRAM.format(folder=str(tmp_path), extra=extra)
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

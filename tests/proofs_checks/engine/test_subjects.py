@@ -132,6 +132,22 @@ def test_verifying_leaves_the_global_generators_as_they_were(run, subjects):
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
 
 
+def test_a_module_that_draws_while_it_is_imported_is_forgiven(run, tmp_path, monkeypatch):
+    (tmp_path / "draws_on_import.py").write_text("import random\nSTART = random.getrandbits(24)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def importing_total(values, names):
+        import draws_on_import
+
+        return int(values.sum()) + 0 * draws_on_import.START
+
+    random.seed(9)
+    before = random.getstate()
+    first = run("sums", subject={"total": importing_total})
+    assert blamed(first).kind is Kind.HOLDS and random.getstate() == before
+    assert evidence_bytes(first) == evidence_bytes(run("sums", subject={"total": importing_total}))
+
+
 def test_a_subject_of_two_slots_goes_where_its_slots_are(run, subjects):
     given = {"total": subjects.right_total, "toss": subjects.toss}
     report = run("sums", "coin", "growth", subject=given)
@@ -203,6 +219,17 @@ def test_a_snapshot_finds_and_undoes_changes_of_every_container():
     assert value[0] == [1, 2] and value[1].keys() == {"a"} and value[1]["a"].tolist() == [0, 1, 2] and value[2] == {4}
     assert sorted(graph.edges) == [(0, 1), (1, 2)] and value[4].tolist() == [None, "x"]
     big[0] = 1
+
+
+def test_a_snapshot_finds_a_read_only_array_that_its_owner_unlocked():
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    before = Snapshot(array)
+    assert not before.restore()
+    array.flags.writeable = True
+    array[0] = 7.0
+    assert before.restore()
+    assert array.tolist() == [0.0, 1.0, 2.0] and not array.flags.writeable
 
 
 def test_verify_refuses_what_is_no_budget_seed_or_number_of_jobs(run):

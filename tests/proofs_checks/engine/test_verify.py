@@ -11,9 +11,14 @@ from whp.proofs_checks.engine.decide import decided, verdict
 from whp.proofs_checks.engine.evidence import Encoded, EvidenceBuilder, Location
 from whp.proofs_checks.engine.registry import find_check
 from whp.proofs_checks.engine.report import CheckReport
+from whp.proofs_checks.engine.statistics.levels import (
+    REFUTATION_LEVEL,
+    campaign_level,
+    false_alarm_chance,
+    per_check_level,
+)
 from whp.proofs_checks.engine.verdict import worst
 from whp.proofs_checks.engine.verify import _statement
-
 
 MODULE = sys.modules["whp.proofs_checks.engine.verify"]  # the package has a function of this name
 
@@ -76,6 +81,14 @@ def test_counts_say_what_ran_was_skipped_and_was_vacuous(run):
 def test_the_level_of_a_campaign_is_spent_on_random_claims_only(run):
     assert run("sums").level == 0
     assert run("sums", "coin", "learner").level == pytest.approx(2e-10)
+
+
+def test_two_thousand_true_claims_stay_under_one_in_a_million():
+    assert false_alarm_chance(2877, 1e-4) == pytest.approx(0.25, abs=5e-4)  # each claim with a level of its own
+    assert f"{per_check_level(1e-6, 2877):.2e}" == "3.48e-10"
+    assert per_check_level(1e-6, 2877) >= REFUTATION_LEVEL
+    assert campaign_level(2877 + 2877) == pytest.approx(2 * campaign_level(2877))  # a re-run is spent on top
+    assert campaign_level(2 * 2877) < 1e-6
 
 
 def test_a_theorem_that_is_false_for_the_reference_too_is_not_held_against_a_subject(run):

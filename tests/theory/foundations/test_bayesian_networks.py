@@ -109,3 +109,31 @@ def test_markov_networks_check_their_factors() -> None:
         DiscreteMarkovNetwork({"a": ("0", "1")}, [DiscreteFactor(("b",), [1.0, 2.0])])
     with pytest.raises(ValueError, match="non-negative"):
         DiscreteFactor(("a",), [1.0, -1.0])
+
+
+def test_names_are_texts_and_never_one_text() -> None:
+    for states in ((0, 1), (False, True), "ab", None):
+        with pytest.raises(TypeError, match="states"):
+            DiscreteNode("x", states, (), [0.5, 0.5])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="scope"):
+        DiscreteFactor("ab", [[1, 2], [3, 4]])
+    with pytest.raises(TypeError, match="states"):
+        DiscreteMarkovNetwork({"a": "01"}, [])
+    with pytest.raises(TypeError, match="nodes must be DiscreteNode"):
+        BayesianNetwork([3])  # type: ignore[list-item]
+
+
+def test_tables_are_real_numbers() -> None:
+    for table in (np.array([0.5 + 1j, 0.5]), ["0.5", "0.5"]):
+        with pytest.raises(ValueError, match="numbers"):
+            DiscreteNode("x", ("a", "b"), (), table)
+    with pytest.raises(ValueError, match="sum inf"):
+        DiscreteNode("x", ("a", "b"), (), [1e308, 1e308])
+
+
+def test_draws_need_a_generator_and_a_whole_number() -> None:
+    network = BayesianNetwork([coin()])
+    with pytest.raises(TypeError, match="Generator"):
+        network.sample(2, np.random.RandomState(0))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="size"):
+        network.sample(True, np.random.default_rng(0))
