@@ -127,6 +127,11 @@ def span_check(
     tolerance : float
         Singular values below this share of the largest count as zero.
 
+    Raises
+    ------
+    ValueError
+        If there is no point, a class without levels, a tolerance outside [0, 1), or a score that is not finite.
+
     Examples
     --------
     >>> G = lambda z, j, c: np.array([2 * z[0] * np.exp(-2 * c), 4 * z[1] * np.exp(-4 * c)])
@@ -134,12 +139,20 @@ def span_check(
     True
     """
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    if at.size == 0 or not np.isfinite(at).all():
+        raise ValueError(f"points must be finite and at least one, got shape {at.shape}")
+    if len(levels) != len(concepts_of_class):
+        raise ValueError(f"levels must be given for each of {len(concepts_of_class)} classes, got {len(levels)}")
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance must be in [0, 1), got {tolerance}")
     worst = np.ones(len(concepts_of_class))
     for j, own in enumerate(concepts_of_class):
         if not own:
             continue
         for z in at:
             rows = np.array([np.asarray(score_difference(z, j, c), dtype=np.float64)[list(own)] for c in levels[j]])
+            if not np.isfinite(rows).all():
+                raise ValueError(f"score_difference must be finite, got {rows[~np.isfinite(rows)][0]} for class {j}")
             values = np.linalg.svd(rows, compute_uv=False) if rows.size else np.zeros(1)
             full = len(values) >= len(own) and len(rows) >= len(own) and values[0] > 0
             worst[j] = min(worst[j], values[len(own) - 1] / values[0] if full else 0.0)

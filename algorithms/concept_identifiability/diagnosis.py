@@ -179,11 +179,11 @@ def _atoms(equal: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 def _isolating_pairs(counts: NDArray[np.float64]) -> dict[int, tuple[int, int]]:
     """For each concept the first pair of classes (j, l) with ``A_j - A_l`` that concept alone."""
     single = counts.T @ (1 - counts) == 1  # [j, l]: A_j - A_l has one member
-    found: dict[int, tuple[int, int]] = {}
-    for j, other in np.argwhere(single):
-        concept = int(np.argmax(counts[:, j] * (1 - counts[:, other])))
-        found.setdefault(concept, (int(j), int(other)))
-    return found
+    numbers = np.arange(len(counts))[:, None]
+    members = ((numbers * counts).T @ (1 - counts))[single]  # sums of one number each: exact
+    concepts, first = np.unique(members, return_index=True)
+    pairs = np.argwhere(single)[first]
+    return {int(c): (int(j), int(other)) for c, (j, other) in zip(concepts, pairs, strict=True)}
 
 
 def _concept(

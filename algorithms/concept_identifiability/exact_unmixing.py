@@ -55,8 +55,8 @@ def exact_unmixing(covariances: Sequence[Sequence[Sequence[Fraction]]]) -> Exact
     Raises
     ------
     ValueError
-        If a covariance is not square and symmetric, the first is singular, ratios are irrational, or the matrices are
-        not jointly diagonalisable.
+        If a covariance is not square, symmetric and positive semidefinite, the first is not positive definite, ratios
+        are irrational, or the matrices are not jointly diagonalisable.
 
     Examples
     --------
@@ -67,8 +67,7 @@ def exact_unmixing(covariances: Sequence[Sequence[Sequence[Fraction]]]) -> Exact
     matrices = [tuple(tuple(Fraction(v) for v in row) for row in matrix) for matrix in covariances]
     _require_symmetric(matrices)
     n = len(matrices[0])
-    if determinant(matrices[0]) == 0:
-        raise ValueError("the first covariance must be invertible, got determinant 0")
+    _require_positive(matrices[0])
     whitened = [product(inverse(matrices[0]), matrix) for matrix in matrices[1:]]  # A^-T diag(v(c)/v(1)) A^T
     spaces: list[tuple[tuple[Fraction, ...], list[tuple[Fraction, ...]]]] = [
         ((Fraction(1),), list(transpose(tuple(tuple(Fraction(i == k) for k in range(n)) for i in range(n)))))
@@ -78,6 +77,9 @@ def exact_unmixing(covariances: Sequence[Sequence[Sequence[Fraction]]]) -> Exact
             ((*ratios, value), vectors) for ratios, basis in spaces for value, vectors in _eigenspaces(operator, basis)
         ]
     spaces.sort(key=lambda space: space[0])
+    lowest = min(min(ratios) for ratios, _ in spaces)
+    if lowest < 0:
+        raise ValueError(f"covariances must be positive semidefinite, got a variance ratio of {lowest}")
     rows = tuple(tuple(vector) for _, basis in spaces for vector in basis)
     ratios = tuple(key for key, basis in spaces for _ in basis)
     ends = list(itertools.accumulate((len(basis) for _, basis in spaces), initial=0))
@@ -91,6 +93,16 @@ def _require_symmetric(matrices: Sequence[Matrix]) -> None:
     for number, matrix in enumerate(matrices):
         if n == 0 or len(matrix) != n or any(len(row) != n for row in matrix) or matrix != transpose(matrix):
             raise ValueError(f"covariance {number} must be a symmetric {n} x {n} matrix")
+
+
+def _require_positive(matrix: Matrix) -> None:
+    """Sylvester's criterion: all leading minors are positive."""
+    for size in range(1, len(matrix) + 1):
+        minor = determinant(tuple(row[:size] for row in matrix[:size]))
+        if minor <= 0:
+            raise ValueError(
+                f"the first covariance must be positive definite, got determinant {minor} of its first {size} rows"
+            )
 
 
 def _eigenspaces(

@@ -126,8 +126,12 @@ def _binned(name: str, values: Any, bins: int) -> tuple[NDArray[np.int64], str]:
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must be a non-empty vector, got shape {array.shape}")
+    if array.dtype.kind not in "biufOSUM":
+        raise ValueError(f"{name} must hold real numbers or names, got entries of type {array.dtype}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    if array.dtype.kind == "O" and any(v is None or v != v for v in array):
+        raise ValueError(f"{name} must have no missing values, got {next(v for v in array if v is None or v != v)}")
     distinct, numbers, counts = np.unique(array, return_inverse=True, return_counts=True)
     if len(distinct) <= bins or array.dtype.kind not in "biuf":
         return numbers.astype(np.int64), f"{len(distinct)} values"

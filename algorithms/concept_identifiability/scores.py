@@ -77,7 +77,7 @@ def matched_correlation(
     >>> round(found.mean, 12), found.assignment.tolist()
     (1.0, [1, 0])
     """
-    truth, estimate = checked_sample("z", z), checked_sample("z_hat", z_hat)
+    truth, estimate = (checked_sample(*code, largest=np.inf) for code in (("z", z), ("z_hat", z_hat)))
     if len(truth) != len(estimate):
         raise ValueError(f"z and z_hat must have the same number of rows, got {len(truth)} and {len(estimate)}")
     if kind not in ("pearson", "spearman"):
@@ -134,10 +134,11 @@ def amari_distance(unmixing: Any, mixing: Any) -> float:
     >>> amari_distance([[0, 2], [3, 0]], np.eye(2)), amari_distance([[1, 1], [1, -1]], np.eye(2))
     (0.0, 1.0)
     """
-    gain = np.abs(np.asarray(unmixing, dtype=np.float64) @ np.asarray(mixing, dtype=np.float64))
-    n = gain.shape[0]
-    if gain.shape != (n, n):
-        raise ValueError(f"unmixing @ mixing must be square, got shape {gain.shape}")
+    left, right = np.asarray(unmixing, dtype=np.float64), np.asarray(mixing, dtype=np.float64)
+    n = left.shape[0] if left.ndim == 2 else 0
+    if n == 0 or right.ndim != 2 or left.shape[1] != right.shape[0] or right.shape[1] != n:
+        raise ValueError(f"unmixing @ mixing must be square, got shapes {left.shape} and {right.shape}")
+    gain = np.abs(left @ right)
     if not np.isfinite(gain).all() or (gain.max(axis=0) == 0).any() or (gain.max(axis=1) == 0).any():
         raise ValueError("unmixing @ mixing must be finite without zero rows or columns")
     if n == 1:

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST = 1e150
+"""Largest entry of a sample: squares must stay inside float64."""
+
 __all__ = ["checked_labels", "checked_matrices", "checked_sample"]
 
 
-def checked_sample(name: str, values: Any) -> NDArray[np.float64]:
+def checked_sample(name: str, values: Any, largest: float = LARGEST) -> NDArray[np.float64]:
     """Return a finite float64 matrix with one row an observation, at least two rows.
+
+    Entries are at most ``largest`` in size.
 
     Examples
     --------
@@ -21,9 +26,10 @@ def checked_sample(name: str, values: Any) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
         raise ValueError(f"{name} must have shape (observations >= 2, coordinates >= 1), got {array.shape}")
-    if not np.isfinite(array).all():
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[row, column]} at row {row}, column {column}")
+    for outside, wanted in ((~np.isfinite(array), "finite"), (np.abs(array) > largest, f"at most {largest:g} in size")):
+        if outside.any():
+            row, column = (int(k) for k in np.argwhere(outside)[0])
+            raise ValueError(f"{name} must be {wanted}, got {array[row, column]} at row {row}, column {column}")
     return array
 
 

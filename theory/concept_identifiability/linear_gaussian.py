@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -68,6 +69,8 @@ class LinearGaussianModel:
     scales: tuple[tuple[Fraction, ...], ...]
 
     def __post_init__(self) -> None:
+        if not all(isinstance(s, Fraction | int) or math.isfinite(s) for row in self.scales for s in row):
+            raise ValueError(f"scales must be finite, got {self.scales}")
         scales = tuple(tuple(Fraction(s) for s in row) for row in self.scales)
         object.__setattr__(self, "scales", scales)
         n, k = self.structure.n_concepts, self.structure.n_classes

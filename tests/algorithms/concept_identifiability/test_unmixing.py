@@ -48,7 +48,7 @@ def test_equal_ratios_are_one_block_until_a_third_class_tells_them_apart():
     [
         ([], "at least one"),
         ([[[1, 2], [3, 4]]], "covariance 0 must be a symmetric"),
-        ([[[1, 1], [1, 1]], [[1, 0], [0, 1]]], "first covariance must be invertible"),
+        ([[[1, 1], [1, 1]], [[1, 0], [0, 1]]], "first covariance must be positive definite"),
         ([[[1, 0], [0, 1]], [[1, 1], [1, 2]]], "rational variance ratios"),
         ([[[1, 0], [0, 1]], [[1, 0], [0, 2]], [[2, 1], [1, 2]]], "jointly diagonalisable"),
     ],
