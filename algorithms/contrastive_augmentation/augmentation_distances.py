@@ -12,6 +12,9 @@ __all__ = ["AugmentationDistances", "augmentation_distances"]
 Floats = NDArray[np.float64]
 Pair = tuple[float, tuple[int, int]]
 
+_BLOCK = 2**18  # differences of views held at once
+_LARGEST = 1e150  # squares must stay inside float64
+
 
 @dataclass(frozen=True)
 class AugmentationDistances:
@@ -98,15 +101,27 @@ def augmentation_distances(
 
 
 def _extreme(table: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], *, nearest: bool) -> Pair:
-    """Distance of the nearest or farthest pair; refined without cancellation once the pair is known."""
-    left, right = table[rows], table[columns]
-    if left.size * len(right) <= 2**16:
-        squares = ((left[:, None, :] - right[None, :, :]) ** 2).sum(axis=2)
-    else:
-        squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2 * (left @ right.T)
-    at = int(np.argmin(squares) if nearest else np.argmax(squares))
-    pair = int(rows[at // len(columns)]), int(columns[at % len(columns)])
-    return float(np.linalg.norm(table[pair[0]] - table[pair[1]])), pair
+    """Distance of the nearest or farthest pair, the first among equals.
+
+    Squares by way of norms cancel where views lie closer to one another than to the centre, so that all pairs which
+    rounding could have put first are measured again by their differences.
+    """
+    centre = table[columns[0]]
+    left, right = table[rows] - centre, table[columns] - centre
+    norms = (left**2).sum(axis=1), (right**2).sum(axis=1)
+    squares = norms[0][:, None] + norms[1] - 2 * (left @ right.T)
+    rounding = 8 * (table.shape[1] + 4) * 2.0**-52 * float(norms[0].max() + norms[1].max())
+    within = squares <= squares.min() + rounding if nearest else squares >= squares.max() - rounding
+    at, across = np.nonzero(within)
+    step = max(1, _BLOCK // max(1, table.shape[1]))
+    exact = np.concatenate(
+        [
+            np.linalg.norm(table[rows[at[k : k + step]]] - table[columns[across[k : k + step]]], axis=1)
+            for k in range(0, len(at), step)
+        ]
+    )
+    best = int(np.argmin(exact) if nearest else np.argmax(exact))
+    return float(exact[best]), (int(rows[at[best]]), int(columns[across[best]]))
 
 
 def _checked(
@@ -115,15 +130,21 @@ def _checked(
     table = np.asarray(views, dtype=np.float64)
     if table.ndim != 2 or len(table) == 0:
         raise ValueError(f"views must have shape (N, q) with N at least 1, got {table.shape}")
-    if not np.isfinite(table).all():
-        raise ValueError(f"views must be finite, got {table[~np.isfinite(table)][0]}")
+    for outside, wanted in (
+        (~np.isfinite(table), "finite"),
+        (np.abs(table) > _LARGEST, f"at most {_LARGEST:g} in size"),
+    ):
+        if outside.any():
+            raise ValueError(f"views must be {wanted}, got {table[outside][0]}")
     image_of, class_of = np.asarray(images), np.asarray(classes)
     for name, labels in (("images", image_of), ("classes", class_of)):
         if labels.shape != (len(table),):
             raise ValueError(f"{name} must have shape ({len(table)},), got {labels.shape}")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError(f"{name} must not be nan or infinite")
     order = np.lexsort((class_of, image_of))
     same = image_of[order][1:] == image_of[order][:-1]
     if bool((same & (class_of[order][1:] != class_of[order][:-1])).any()):
-        clash = int(image_of[order][1:][same & (class_of[order][1:] != class_of[order][:-1])][0])
+        clash = str(image_of[order][1:][same & (class_of[order][1:] != class_of[order][:-1])][0])
         raise ValueError(f"all views of an image must have one class, got several for image {clash}")
     return table, image_of, class_of

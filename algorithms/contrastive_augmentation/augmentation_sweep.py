@@ -140,15 +140,21 @@ def probe_accuracy(
     Raises
     ------
     ValueError
-        If there are no examples or only one class.
+        If there are no examples or only one class, shapes disagree, a number is not finite, or the ridge is not
+        positive.
 
     Examples
     --------
     >>> probe_accuracy([[0.0], [1.0]], [3, 5], [[0.1], [0.8]], [3, 5])
     1.0
     """
-    features, others = np.asarray(train, dtype=np.float64), np.asarray(test, dtype=np.float64)
-    names, target = np.unique(np.asarray(labels), return_inverse=True)
+    features, given = _embeddings("train", train, labels)
+    others, right = _embeddings("test", test, truth)
+    if features.shape[1] != others.shape[1]:
+        raise ValueError(f"train and test must have one width, got {features.shape[1]} and {others.shape[1]}")
+    if not 0 < ridge < np.inf:
+        raise ValueError(f"ridge must be positive and finite, got {ridge}")
+    names, target = np.unique(given, return_inverse=True)
     if len(names) < 2 or len(others) == 0:
         raise ValueError(f"a probe needs two classes and a test example, got {len(names)} and {len(others)}")
     mean, scale = features.mean(axis=0), features.std(axis=0)
@@ -158,7 +164,18 @@ def probe_accuracy(
     centre = outputs.mean(axis=0)
     penalty = ridge * len(x) * np.eye(x.shape[1])
     coefficients = np.linalg.solve(x.T @ x + penalty, x.T @ (outputs - centre))
-    return float((names[np.argmax(z @ coefficients + centre, axis=1)] == np.asarray(truth)).mean())
+    return float((names[np.argmax(z @ coefficients + centre, axis=1)] == right).mean())
+
+
+def _embeddings(name: str, values: ArrayLike, labels: ArrayLike) -> tuple[Floats, NDArray[np.generic]]:
+    table, classes = np.asarray(values, dtype=np.float64), np.asarray(labels)
+    if table.ndim != 2:
+        raise ValueError(f"{name} must have shape (n, p), got {table.shape}")
+    if not (np.abs(table) <= 1e150).all():
+        raise ValueError(f"{name} must be finite and at most 1e150 in size")
+    if classes.shape != (len(table),):
+        raise ValueError(f"{name} must have a class for each of {len(table)} rows, got shape {classes.shape}")
+    return table, classes
 
 
 def kendall_tau(columns: Mapping[str, Sequence[float]], reference: Sequence[float]) -> dict[str, float]:
@@ -175,8 +192,10 @@ def kendall_tau(columns: Mapping[str, Sequence[float]], reference: Sequence[floa
 def _tau_b(first: Sequence[float], second: Sequence[float]) -> float:
     if len(first) != len(second):
         raise ValueError(f"columns must have one length, got {len(first)} and {len(second)}")
-    rows, columns = np.triu_indices(len(first), 1)
-    a = np.sign(np.asarray(first, dtype=np.float64)[rows] - np.asarray(first, dtype=np.float64)[columns])
-    b = np.sign(np.asarray(second, dtype=np.float64)[rows] - np.asarray(second, dtype=np.float64)[columns])
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if np.isnan(one).any() or np.isnan(two).any():
+        raise ValueError("columns must not hold nan")
+    rows, columns = np.triu_indices(len(one), 1)
+    a, b = ((v[rows] > v[columns]) * 1.0 - (v[rows] < v[columns]) for v in (one, two))
     size = float(np.sqrt((a**2).sum() * (b**2).sum()))
     return float((a * b).sum() / size) if size > 0 else 0.0

@@ -101,14 +101,19 @@ def fit_linear_encoder(
     (array([1., 0.]), array([1.]))
     """
     table, groups, mass = _checked(views, images, weights)
+    if isinstance(dimension, bool) or not isinstance(dimension, int | np.integer):
+        raise TypeError(f"dimension must be an integer, got {dimension!r}")
     if dimension < 1:
         raise ValueError(f"dimension must be at least 1, got {dimension}")
     if not 0 <= ridge < np.inf:
         raise ValueError(f"ridge must be nonnegative and finite, got {ridge}")
     offset = mass @ table if centred else np.zeros(table.shape[1])
     total, between = _second_moments(table - offset, groups, mass)
+    if not np.isfinite(total).all():
+        raise ValueError(f"views must be small enough for their squares, got {np.abs(table).max():g}")
     variances, directions = np.linalg.eigh(total)
-    rank = int((variances > max(variances[-1], 0.0) * len(total) * 1e-14).sum())
+    rounding = (2.0**-50 * float(np.abs(table).max())) ** 2 * len(total)  # what centring leaves of constant pixels
+    rank = int((variances > max(variances[-1] * len(total) * 1e-14, rounding if centred else 0.0)).sum())
     if rank < dimension:
         raise SingularViewsError(f"views must span at least dimension={dimension} directions, got rank {rank}")
     if ridge == 0:
@@ -143,17 +148,24 @@ def spectral_loss(embeddings: ArrayLike, images: ArrayLike, *, weights: ArrayLik
     -1.0
     """
     total, between = _second_moments(*_checked(embeddings, images, weights))
-    return float(-2 * np.trace(between) + (total**2).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss = float(-2 * np.trace(between) + (total**2).sum())
+    if not np.isfinite(loss):
+        raise ValueError("embeddings must be small enough for the loss to be finite")
+    return loss
 
 
 def _second_moments(table: Floats, groups: NDArray[np.intp], mass: Floats) -> tuple[Floats, Floats]:
     """``E x x^T`` of the views and of the mean views of their images."""
-    total = (table * mass[:, None]).T @ table
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = (table * mass[:, None]).T @ table
     shares = np.bincount(groups, weights=mass)
     sums = np.zeros((len(shares), table.shape[1]))
     np.add.at(sums, groups, table * mass[:, None])
     means = sums / shares[:, None]
-    return total, (means * shares[:, None]).T @ means
+    with np.errstate(over="ignore", invalid="ignore"):
+        between = (means * shares[:, None]).T @ means
+    return total, between
 
 
 def _checked(views: ArrayLike, images: ArrayLike, weights: ArrayLike | None) -> tuple[Floats, NDArray[np.intp], Floats]:
@@ -165,6 +177,8 @@ def _checked(views: ArrayLike, images: ArrayLike, weights: ArrayLike | None) -> 
     labels = np.asarray(images)
     if labels.shape != (len(table),):
         raise ValueError(f"images must have shape ({len(table)},), got {labels.shape}")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("images must not be nan or infinite")
     mass = np.full(len(table), 1 / len(table)) if weights is None else np.asarray(weights, dtype=np.float64)
     if mass.shape != (len(table),) or not (mass > 0).all() or not np.isfinite(mass).all():
         raise ValueError(f"weights must be {len(table)} positive finite numbers")

@@ -50,6 +50,8 @@ def count_vectors(kinds: int, total: int) -> NDArray[np.int64]:
     >>> count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """
+    if kinds < 1 or total < 0:
+        raise ValueError(f"kinds must be at least 1 and total at least 0, got {kinds} and {total}")
     if kinds == 1:
         return np.array([[total]])
     parts = []
@@ -81,7 +83,8 @@ def integrated_log_loss(negatives: Floats, weights: Floats, positives: Floats, c
     Raises
     ------
     ValueError
-        If the scores spread so far that the integral would need more than 200000 nodes.
+        If a score is nan or plus infinity, a positive is not finite, there is no negative, or the scores spread so far
+        that the integral would need more than 200000 nodes.
 
     Examples
     --------
@@ -89,8 +92,14 @@ def integrated_log_loss(negatives: Floats, weights: Floats, positives: Floats, c
     >>> bool(abs(loss[0] - 5.16668098598646) < 1e-12)
     True
     """
+    if np.isnan(negatives).any() or np.isposinf(negatives).any():
+        raise ValueError("negatives must be finite, or minus infinity for one that is dropped")
+    if len(positives) and not np.isfinite(positives).all():
+        raise ValueError("positives must be finite")
+    if count < 1:
+        raise ValueError(f"count must be at least 1, got {count}")
     finite = np.isfinite(negatives)
-    if not finite.any():
+    if not finite.any() or not len(positives):
         return np.zeros(len(positives))
     scores, mass = negatives[finite], weights[finite]
     top = float(scores.max())

@@ -103,6 +103,8 @@ def nt_xent(
     if not (counts == 2).all() or len(names) == 0:
         wrong = f"{counts[counts != 2][0]} of image {names[counts != 2][0]}" if len(names) else "no view"
         raise ValueError(f"each image must have two views, got {wrong}")
+    if temperature < 1e-300:
+        raise ValueError(f"temperature must be at least 1e-300 for finite scores, got {temperature}")
     scores = rows @ rows.T / temperature
     order = np.argsort(labels, kind="stable")
     partner = np.empty(len(rows), dtype=int)

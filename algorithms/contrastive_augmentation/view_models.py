@@ -21,6 +21,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_LARGEST = 1e150  # of a pixel: norms stay inside float64
+
 
 def square_crops(image: ArrayLike, smallest: int, *, step: int = 1) -> Floats:
     """All square windows of side ``smallest`` to the whole, resized bilinearly to the size of the image.
@@ -100,7 +102,8 @@ def gain_spread(image: ArrayLike, strength: float) -> float:
     >>> gain_spread([3.0, 4.0], 0.5)
     5.0
     """
-    return 2 * _strength(strength) * float(np.linalg.norm(_finite("image", image)))
+    scale, table = _scaled(_finite("image", image))
+    return 2 * _strength(strength) * scale * float(np.linalg.norm(table))
 
 
 def gain_gap(first: ArrayLike, second: ArrayLike, strength: float) -> float:
@@ -135,10 +138,11 @@ def gain_gap(first: ArrayLike, second: ArrayLike, strength: float) -> float:
     if one.shape != two.shape:
         raise ValueError(f"first and second must have one shape, got sizes {one.size} and {two.size}")
     low, high = 1 - _strength(strength), 1 + strength
+    scale, (one, two) = _scaled(np.stack([one, two]))
     if _meet(one, two, low, high):
         return 0.0
     edges = [(one, two, gain) for gain in (low, high)] + [(two, one, gain) for gain in (low, high)]
-    return min(_edge(fixed, moving, gain, low, high) for fixed, moving, gain in edges)
+    return scale * min(_edge(fixed, moving, gain, low, high) for fixed, moving, gain in edges)
 
 
 def _meet(one: Floats, two: Floats, low: float, high: float) -> bool:
@@ -210,9 +214,16 @@ def noise_ball_gap(first: ArrayLike, second: ArrayLike, radius: float) -> float:
 
 def _finite(name: str, values: ArrayLike) -> Floats:
     table = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} must be finite, got {table[~np.isfinite(table)][0]}")
+    outside = ~(np.abs(table) <= _LARGEST)
+    if outside.any():
+        raise ValueError(f"{name} must be finite and at most {_LARGEST:g} in size, got {table[outside][0]}")
     return table
+
+
+def _scaled(table: Floats) -> tuple[float, Floats]:
+    """A power of two and the table over it, below one: squares neither overflow nor vanish."""
+    scale = math.ldexp(1.0, math.frexp(float(np.abs(table).max(initial=0.0)))[1])
+    return scale, table / scale
 
 
 def _strength(strength: float) -> float:
