@@ -12,6 +12,7 @@ from whp.proofs_checks.engine import Check, Instances, Mutant, Slack, at_least, 
 from whp.theory.concept_identifiability import (
     LinearGaussianModel,
     Matrix,
+    atoms,
     candidate_maps,
     estimated_structure,
     matches_all_laws,
@@ -38,7 +39,7 @@ GUARANTEE = Slot(
     "(rows)",
     "rows: tuple of tuples of 0 and 1, shape (n_concepts, n_classes)",
     "blocks of concepts said to be identified, each an invertible function of its true concepts; one of one concept "
-    "is identified component-wise",
+    "is identified component-wise; every block that the theorem names must be covered",
     ("rows",),
     validate=_is_partition,
 )
@@ -64,11 +65,22 @@ def keeps_block(transform: Matrix, block: Sequence[int]) -> bool:
 
 
 def blocks_survive(instance: LinearGaussianModel, *, guarantee: Guarantee) -> Slack:
-    """Hold every block that is said to be identified against every equivalent map."""
-    blocks = guarantee(instance.structure.rows)
-    maps = sparsest_maps(instance)
+    """Hold every block that is said to be identified against every equivalent map; no atom with a class is missing."""
+    return _blocks(instance, guarantee(instance.structure.rows), single=False)
+
+
+def blocks_survive_with_the_single_one(instance: LinearGaussianModel, *, guarantee: Guarantee) -> Slack:
+    """Ask for the class-independent concept as well."""
+    return _blocks(instance, guarantee(instance.structure.rows), single=True)
+
+
+def _blocks(model: LinearGaussianModel, blocks: Sequence[Sequence[int]], *, single: bool) -> Slack:
+    maps, structure = sparsest_maps(model), model.structure
     slack = at_least("the true model is among them", len(maps), 1)
-    return slack & requires("blocks", all(keeps_block(m, block) for m in maps for block in blocks))
+    slack &= requires("blocks", all(keeps_block(m, block) for m in maps for block in blocks))
+    due = [set(atom) for atom in atoms(structure) if any(structure.rows[atom[0]]) or (single and len(atom) == 1)]
+    told = [{i for block in blocks if set(block) <= atom for i in block} for atom in due]
+    return slack & requires("complete", told == due)
 
 
 def diagnosed_blocks(rows: Rows) -> list[tuple[int, ...]]:
@@ -90,6 +102,16 @@ def every_concept(rows: Rows) -> list[tuple[int, ...]]:
 def first_two_together(rows: Rows) -> list[tuple[int, ...]]:
     """Leave one concept out of its atom."""
     return [atom[:-1] or atom for atom in diagnosed_blocks(rows)]
+
+
+def nothing(rows: Rows) -> list[tuple[int, ...]]:
+    """Never commit to anything."""
+    return []
+
+
+def all_together(rows: Rows) -> list[tuple[int, ...]]:
+    """One block of all concepts, which every invertible map keeps."""
+    return [tuple(range(len(rows)))]
 
 
 def single_independent(rows: Rows) -> list[tuple[int, ...]]:
@@ -243,6 +265,8 @@ def _component_wise(name: str, draw: Callable[..., list[LinearGaussianModel]], p
                 instances=UNFAITHFUL,
                 ignoring=("faithful", "span", predicate),
             ),
+            Mutant("nothing identified", "complete", {"guarantee": nothing}),
+            Mutant("one block of all concepts", "complete", {"guarantee": all_together}),
         ),
         cost=COST,
     )
@@ -276,6 +300,8 @@ CHECKS: tuple[Check, ...] = (
             Mutant("every concept by itself", "blocks", {"guarantee": all_components}),
             Mutant("a concept left out of its atom", "blocks", {"guarantee": first_two_together}),
             Mutant("scales that ignore the classes", "blocks", instances=UNFAITHFUL, ignoring=("faithful",)),
+            Mutant("nothing identified", "complete", {"guarantee": nothing}),
+            Mutant("one block of all concepts", "complete", {"guarantee": all_together}),
         ),
         cost=COST,
     ),
@@ -283,7 +309,7 @@ CHECKS: tuple[Check, ...] = (
         theorem=ID + "D7_single",
         name="models",
         kind="slack",
-        observe=blocks_survive,
+        observe=blocks_survive_with_the_single_one,
         instances=Instances(
             f"linear Gaussian models with one class-independent concept, {FAMILY}",
             examples=_named(lambda m: [any(row) for row in m.structure.rows].count(False) == 1),
@@ -299,6 +325,7 @@ CHECKS: tuple[Check, ...] = (
                 ignoring=("one class-independent concept",),
             ),
             Mutant("every concept by itself", "blocks", {"guarantee": every_concept}),
+            Mutant("the class-independent one left out", "complete", {"guarantee": diagnosed_blocks}),
         ),
         cost=COST,
     ),

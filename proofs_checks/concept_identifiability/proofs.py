@@ -51,7 +51,7 @@ def core_holds_for_support(masks: tuple[int, ...], structure: tuple[int, ...], n
 def _prove_core() -> ProofResult:
     cases = (
         (masks, structure, classes)
-        for n, classes in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3))
+        for n, classes in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3))
         for masks in _supports(n)
         for structure in itertools.product(range(2**classes), repeat=n)
     )

@@ -185,6 +185,6 @@ PROOFS = (
         lambda: exhaustive(_short_lines(), keeps_crop_claims),
     ),
     _proof("T7", "gap_of_gains", "all real ratios of at least 1 and all strengths", gap_of_gains),
-    _proof("T7", "sum_of_gains", "all real ratios and strengths before the pair meets", sum_of_gains),
+    _proof("T7", "sum_of_gains", "all real ratios of at least 1 and strengths before the pair meets", sum_of_gains),
     _proof("T7", "meeting_of_gains", "all real ratios of at least 1", meeting_of_gains),
 )

@@ -102,7 +102,7 @@ def ball_split_without_collisions(instance: ContrastiveProblem) -> Slack:
 
 
 def supervised_within(weighting: Callable[[float], float]) -> Callable[..., Slack]:
-    """Check ``R_sup,K <= (R_mean,K - tau log(K+1)) / weighting(tau)`` and the engine's ``R_sup,K``."""
+    """Check ``R_sup,K <= (R_mean,K - tau log(K+1)) / weighting(tau)`` and what the engine tells of it."""
 
     def observe(instance: ContrastiveProblem, *, risk_engine: Engine) -> Slack:
         tau, supervised = float(collision_probability(instance)), float(supervised_risk(instance))
@@ -112,6 +112,8 @@ def supervised_within(weighting: Callable[[float], float]) -> Callable[..., Slac
         right = right * (1 - tau) / weighting(tau)
         told = math.inf if found.supervised is None else found.supervised
         slack = identity("R_sup", told, supervised, rounding=10 * error)
+        slack &= identity("R_mean", found.mean_classifier, mean, rounding=10 * error)
+        slack &= identity("tau", found.collision_probability, tau, rounding=1e-12)
         return slack & at_most("supervised", supervised, right + error)
 
     return observe
@@ -133,6 +135,12 @@ def engine_that_keeps_collisions(problem: ContrastiveProblem) -> ExactRisks:
     tau = honest.collision_probability
     kept = (honest.mean_classifier - tau * math.log(problem.negatives + 1)) / (1 - tau)
     return dataclasses.replace(honest, supervised=kept)
+
+
+def engine_of_one_collision(problem: ContrastiveProblem) -> ExactRisks:
+    """Probability that one negative collides, whatever ``K``."""
+    tau = float((class_priors(problem).astype(float) ** 2).sum())
+    return dataclasses.replace(exact_risks(problem), collision_probability=tau)
 
 
 def engine_without_condition(problem: ContrastiveProblem) -> ExactRisks:
@@ -252,6 +260,7 @@ CHECKS = (
             Mutant("divided by tau", "supervised", observe=supervised_within(colliding)),
             Mutant("colliding terms kept", "R_sup", {"risk_engine": engine_that_keeps_collisions}),
             Mutant("not conditioned", "R_sup", {"risk_engine": engine_without_condition}),
+            Mutant("tau of one negative", "tau", {"risk_engine": engine_of_one_collision}),
         ),
         cost=10,
     ),

@@ -313,7 +313,8 @@ def certificate_tells_the_truth(
     slack &= identity("D", told.spread, q.spread, rounding=1e-7 * q.norm)
     slack &= identity("d", told.gap, q.gap, rounding=1e-7 * q.norm)
     slack &= identity("B", told.norm, q.norm, rounding=q.error)
-    return slack & at_most("certified", q.mean_classifier, told.bound + q.error)
+    slack &= at_most("certified", q.mean_classifier, told.bound + q.error)
+    return slack & at_most("no looser than T1", told.bound, q.unsupervised + by_distances(q) + 1e-7 * q.scale * q.norm)
 
 
 def certificate_with_half_the_spread(problem: ContrastiveProblem) -> TransferCertificate:
@@ -326,6 +327,12 @@ def certificate_of_the_risk_alone(problem: ContrastiveProblem) -> TransferCertif
     """A certificate whose bound forgets what augmentation adds."""
     honest = certify(problem)
     return dataclasses.replace(honest, links={"spread": honest.unsupervised})
+
+
+def certificate_of_nothing(problem: ContrastiveProblem) -> TransferCertificate:
+    """A bound that holds because it says nothing."""
+    honest = certify(problem)
+    return dataclasses.replace(honest, links={"spread": 1e6 * (1 + honest.bound)})
 
 
 def certificate_with_distances_exchanged(problem: ContrastiveProblem) -> TransferCertificate:
@@ -435,6 +442,7 @@ CHECKS = (
             Mutant("half of sigma_1", "sigma_1", {"certifier": certificate_with_half_the_spread}),
             Mutant("bound without the spread", "certified", {"certifier": certificate_of_the_risk_alone}),
             Mutant("distances exchanged", "D", {"certifier": certificate_with_distances_exchanged}),
+            Mutant("a bound that says nothing", "no looser than T1", {"certifier": certificate_of_nothing}),
         ),
         cost=16,
     ),

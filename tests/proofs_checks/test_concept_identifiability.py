@@ -42,6 +42,25 @@ def test_a_users_guarantee_that_promises_too_much_is_refuted():
     assert result.theorems[0].subject.kind is Kind.REFUTED and result.exit_status == 1
 
 
+def committed_to_nothing(rows):
+    return []
+
+
+@pytest.mark.parametrize("name", ["T2", "D5", "D4", "D7_single"])
+def test_a_users_guarantee_that_promises_nothing_is_refuted(name):
+    result = verify(f"concept_identifiability.{name}", budget="quick", subject={"guarantee": committed_to_nothing})
+    assert result.theorems[0].subject.kind is Kind.REFUTED and "complete" in result.theorems[0].subject.text
+
+
+def test_a_correlation_that_is_always_one_is_refuted():
+    result = verify("concept_identifiability.pooling", budget="quick", subject={"correlation": full_agreement})
+    assert result.theorems[0].subject.kind is Kind.REFUTED
+
+
+def full_agreement(z, z_hat, labels):
+    return 1.0
+
+
 def test_the_proofs_would_notice_a_wrong_statement():
     assert core_holds_for_support((0b01, 0b10), (0b1, 0b0), 1)
     assert not core_holds_for_support((0b01, 0b01), (0b0, 0b1), 1)  # no permutation runs through it: singular

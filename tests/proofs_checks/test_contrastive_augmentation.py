@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from whp.algorithms.contrastive_augmentation import ExactRisks, exact_risks
+from whp.algorithms.contrastive_augmentation import ExactRisks, TransferCertificate, certify, exact_risks
 from whp.proofs_checks.contrastive_augmentation import CHECKS, PROOFS
 from whp.proofs_checks.contrastive_augmentation.instances import TwoPoints, two_point_examples
 from whp.proofs_checks.contrastive_augmentation.proofs import (
@@ -95,3 +95,22 @@ def test_a_users_engine_is_held_to_the_definition() -> None:
     rough = verify("contrastive_augmentation.T2_one", budget="quick", subject={"risk_engine": in_half_precision})
     assert fair.theorems[0].subject.kind is Kind.HOLDS and fair.exit_status == 0
     assert rough.theorems[0].subject.kind is Kind.REFUTED and rough.exit_status == 1
+
+
+def boundless(problem: ContrastiveProblem) -> TransferCertificate:
+    return dataclasses.replace(certify(problem), links={"spread": float("inf")})
+
+
+def with_doubled_tau(problem: ContrastiveProblem) -> ExactRisks:
+    honest = exact_risks(problem)
+    return dataclasses.replace(honest, collision_probability=2 * honest.collision_probability)
+
+
+def test_a_certificate_whose_bound_is_infinite_is_refuted() -> None:
+    result = verify("contrastive_augmentation.T1", budget="quick", subject={"certifier": boundless})
+    assert result.theorems[0].subject.kind is Kind.REFUTED and "looser" in result.theorems[0].subject.text
+
+
+def test_an_engine_that_lies_about_collisions_is_refuted() -> None:
+    result = verify("contrastive_augmentation.T2", budget="quick", subject={"risk_engine": with_doubled_tau})
+    assert result.theorems[0].subject.kind is Kind.REFUTED and "tau" in result.theorems[0].subject.text
