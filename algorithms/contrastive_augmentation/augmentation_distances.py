@@ -12,6 +12,7 @@ __all__ = ["AugmentationDistances", "augmentation_distances"]
 Floats = NDArray[np.float64]
 Pair = tuple[float, tuple[int, int]]
 
+_SMALL = 2**16  # coordinates of differences below which they are all written out
 _BLOCK = 2**18  # differences of views held at once
 _LARGEST = 1e150  # squares must stay inside float64
 
@@ -101,27 +102,26 @@ def augmentation_distances(
 
 
 def _extreme(table: Floats, rows: NDArray[np.intp], columns: NDArray[np.intp], *, nearest: bool) -> Pair:
-    """Distance of the nearest or farthest pair, the first among equals.
+    """Distance of the nearest or farthest pair, the first among equals."""
+    left, right = table[rows], table[columns]
+    if left.size * len(right) <= _SMALL:
+        squares = ((left[:, None, :] - right[None, :, :]) ** 2).sum(axis=2)
+        at, across = divmod(int(np.argmin(squares) if nearest else np.argmax(squares)), len(columns))
+        return float(np.linalg.norm(left[at] - right[across])), (int(rows[at]), int(columns[across]))
+    candidates = _candidates(left - right[0], right - right[0], nearest=nearest)
+    step = max(1, _BLOCK // table.shape[1])
+    parts = [candidates[k : k + step] for k in range(0, len(candidates), step)]
+    exact = np.concatenate([np.linalg.norm(left[part[:, 0]] - right[part[:, 1]], axis=1) for part in parts])
+    best = int(np.argmin(exact) if nearest else np.argmax(exact))
+    return float(exact[best]), (int(rows[candidates[best, 0]]), int(columns[candidates[best, 1]]))
 
-    Squares by way of norms cancel where views lie closer to one another than to the centre, so that all pairs which
-    rounding could have put first are measured again by their differences.
-    """
-    centre = table[columns[0]]
-    left, right = table[rows] - centre, table[columns] - centre
+
+def _candidates(left: Floats, right: Floats, *, nearest: bool) -> NDArray[np.intp]:
+    """All pairs that rounding could have put first: squares by way of norms cancel for views near one another."""
     norms = (left**2).sum(axis=1), (right**2).sum(axis=1)
     squares = norms[0][:, None] + norms[1] - 2 * (left @ right.T)
-    rounding = 8 * (table.shape[1] + 4) * 2.0**-52 * float(norms[0].max() + norms[1].max())
-    within = squares <= squares.min() + rounding if nearest else squares >= squares.max() - rounding
-    at, across = np.nonzero(within)
-    step = max(1, _BLOCK // max(1, table.shape[1]))
-    exact = np.concatenate(
-        [
-            np.linalg.norm(table[rows[at[k : k + step]]] - table[columns[across[k : k + step]]], axis=1)
-            for k in range(0, len(at), step)
-        ]
-    )
-    best = int(np.argmin(exact) if nearest else np.argmax(exact))
-    return float(exact[best]), (int(rows[at[best]]), int(columns[across[best]]))
+    rounding = 8 * (left.shape[1] + 4) * 2.0**-52 * float(norms[0].max() + norms[1].max())
+    return np.argwhere(squares <= squares.min() + rounding if nearest else squares >= squares.max() - rounding)
 
 
 def _checked(

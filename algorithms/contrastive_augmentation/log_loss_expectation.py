@@ -20,7 +20,7 @@ __all__ = ["count_vectors", "integrated_log_loss", "softplus"]
 _STEP = 0.25  # error exp(-pi^2 / step) = 7e-18
 _LOWER = 42.0  # exp(-42) = 6e-19 of the peak is left out below
 _UPPER = 4.2  # exp(-exp(4.2)) = 1e-29
-_BLOCK = 2**21  # array entries worked on at once
+_BLOCK = 2**16  # array entries worked on at once: what stays in cache
 _MOST_NODES = 200_000
 
 Floats = NDArray[np.float64]
@@ -108,13 +108,26 @@ def integrated_log_loss(negatives: Floats, weights: Floats, positives: Floats, c
     nodes = int((upper - lower) / _STEP) + 2
     if nodes > _MOST_NODES:
         raise ValueError(f"scores spread over {upper - lower:.3g}: too far for the integral; raise the temperature")
-    grid = lower + _STEP * np.arange(nodes)
+    grid = np.asarray(lower + _STEP * np.arange(nodes), dtype=np.float64)
     total = np.zeros(len(positives))
     block = max(1, _BLOCK // max(len(scores), len(positives)))
     for start in range(0, nodes, block):
         y = grid[start : start + block]
         with np.errstate(over="ignore", divide="ignore"):
-            missing = -np.expm1(-np.exp(y[:, None] + scores)) @ mass  # 1 - E exp(-exp(y + g))
+            missing = _loss_of_mass(y, scores) @ mass  # 1 - E exp(-exp(y + g))
             none = -np.expm1(count * np.log1p(-np.minimum(missing, 1.0)))
             total += np.exp(-np.exp(y[:, None] + positives)).T @ none
     return total * _STEP
+
+
+def _loss_of_mass(y: Floats, scores: Floats) -> Floats:
+    """``1 - exp(-exp(y + g))``, one row a node; the inner exponential by a product where it stays inside float64."""
+    top = float(scores.max())
+    if max(abs(float(y[0]) + top), abs(float(y[-1]) + top), top - float(scores.min())) < 300:
+        table = np.multiply.outer(-np.exp(y + top), np.exp(scores - top))
+    else:
+        table = y[:, None] + scores
+        np.exp(table, out=table)
+        np.negative(table, out=table)
+    np.expm1(table, out=table)
+    return np.negative(table, out=table)

@@ -97,3 +97,16 @@ def test_small_and_large_extremes_are_answered_or_named():
         nt_xent([[1.0, 0.0], [0.0, 1.0]], [0, 0], 1e-320)
     with pytest.raises(ValueError, match="total at least 0"):
         count_vectors(2, -1)
+
+
+@pytest.mark.parametrize("spread", [1.0, 250.0, 900.0])
+@pytest.mark.parametrize("shift", [0.0, 600.0])
+def test_the_integral_is_that_of_the_counts_at_every_spread_of_the_scores(spread, shift):
+    scores, weights = np.array([0.0, 0.3, 1.0]) * spread + shift, np.array([0.2, 0.5, 0.3])
+    positives = np.array([0.1, 0.8]) * spread + shift
+    exact = np.zeros(2)
+    for a in range(3):
+        for b in range(3):
+            pair = np.logaddexp(scores[a], scores[b]) - positives
+            exact += weights[a] * weights[b] * np.logaddexp(0.0, pair)
+    assert integrated_log_loss(scores, weights, positives, 2) == pytest.approx(exact, rel=1e-12)
