@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import require
 
 Array = NDArray[np.float64]
 
@@ -95,6 +96,7 @@ def identifiability(rankings: Rankings) -> Identifiability:
     >>> identifiability(Rankings.full([(0, 1), (1, 2), (2, 1)], n_items=4)).components
     ((0,), (1, 2), (3,))
     """
+    require("rankings", rankings, Rankings)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -139,6 +141,11 @@ def separating_direction(features: Array, rankings: Rankings) -> Array | None:
     >>> separating_direction(np.array([[0.0], [1.0]]), Rankings.full([(1, 0)], 2))
     array([1.])
     """
+    require("rankings", rankings, Rankings)
+    features = np.asarray(features, dtype=float)
+    if features.ndim != 2 or len(features) != rankings.n_items or not np.isfinite(features).all():
+        raise ValueError(f"features must be finite with shape ({rankings.n_items}, d), got {features.shape}")
+    features = features / max(float(np.abs(features).max(initial=0.0)), np.finfo(float).tiny)  # against overflow
     from scipy.optimize import linprog
 
     winner, loser = _edges(rankings)
