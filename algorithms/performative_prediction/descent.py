@@ -164,27 +164,27 @@ class Run:
         if self.deploy_inside:
             plus, minus = self._project(plus), self._project(minus)
             direction = (plus - minus) / (2.0 * radius)
-        return _sealed(plus), _sealed(minus), direction
+        plus.flags.writeable = minus.flags.writeable = False  # a sampler must not move what it is asked about
+        return plus, minus, direction
 
     def move(self, step: Step) -> None:
         """Take ``x <- project(x - beta g)`` with the estimate ``g = slope u``, and record the iteration."""
         length = step.step * step.slope
         x = self.x - (length * step.direction if self.x.ndim == 1 else length[..., None] * step.direction)
-        if not math.isfinite(x.dot(x) if x.ndim == 1 else np.vdot(x, x)):
-            lost = ~np.isfinite(x).all(axis=-1, keepdims=True)
-            x = np.where(lost, self.x, x)  # a step beyond the range of floats is not taken
-            self.diverged = self.diverged or bool(lost.any())
+        square = x.dot(x) if x.ndim == 1 else np.vecdot(x, x).max()
+        if not square <= self._far:  # true for nan as well
+            self.diverged = True
+            x = np.where(np.isfinite(x).all(axis=-1, keepdims=True), x, self.x)  # no step beyond the range of floats
         if self.decision_set is not None:
             x = self._project(x)
-        self.x = _sealed(x)
+            self.diverged = bool(self.diverged and np.vecdot(x, x).max() > self._far)
+        x.flags.writeable = False
+        self.x = x
         self.iteration += 1
         self.steps.append(step)
         self.samples.append(self.spent)
         if self.keep_decisions:
             self.decisions.append(x)
-        square = x.dot(x) if x.ndim == 1 else np.vecdot(x, x).max()
-        if not square <= self._far:  # true for nan as well
-            self.diverged = True
 
     def result(self) -> "DescentResult":
         """Everything known about the run."""

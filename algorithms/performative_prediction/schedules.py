@@ -212,6 +212,13 @@ class _CheckedCount:
         return int(value)
 
 
+def _stays_inside(value: object, at_most: float, zero: bool) -> bool:
+    """Whether a schedule of this module is known to keep the range, so that its values need no check."""
+    if isinstance(value, Geometric):
+        return value.start <= at_most and (zero or value.floor > 0.0)
+    return isinstance(value, ApproachOne) and at_most >= 1.0 and (zero or value.start > 0.0)
+
+
 def as_schedule(name: str, value: float | Schedule, at_most: float = math.inf, zero: bool = False) -> Schedule:
     """Turn a number into a constant schedule, and check every value of a callable.
 
@@ -242,8 +249,12 @@ def as_schedule(name: str, value: float | Schedule, at_most: float = math.inf, z
     >>> as_schedule("step", 0.5)(3)
     0.5
     """
+    if isinstance(value, Constant):
+        return as_schedule(name, value.value, at_most, zero)
+    if isinstance(value, _CheckedSchedule) or _stays_inside(value, at_most, zero):
+        return value  # type: ignore[return-value]
     if callable(value):
-        return value if isinstance(value, _CheckedSchedule) else _CheckedSchedule(name, value, at_most, zero)
+        return _CheckedSchedule(name, value, at_most, zero)
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number or a function of the iteration, got {type(value).__name__}")
     number = float(value)
@@ -279,8 +290,10 @@ def as_count(name: str, value: int | CountSchedule) -> CountSchedule:
     >>> as_count("side_samples", 5)(3)
     5
     """
+    if isinstance(value, (_CheckedCount, LinearCount)):
+        return value
     if callable(value):
-        return value if isinstance(value, _CheckedCount) else _CheckedCount(name, value)
+        return _CheckedCount(name, value)
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be an integer or a function of the iteration, got {type(value).__name__}")
     if value < 1:

@@ -44,10 +44,16 @@ class Identifiability:
         """One sentence that lists the parts."""
         if self.finite:
             return "all items are connected by answers in both directions"
-        shown = ", ".join("{" + ", ".join(map(str, part)) + "}" for part in self.components[:12])
+        shown = ", ".join(_abridged(part) for part in self.components[:12])
         more = f" and {len(self.components) - 12} more" if len(self.components) > 12 else ""
         alone = f"; never compared: {list(self.never_compared[:12])}" if self.never_compared else ""
         return f"the answers connect the items only within the parts {shown}{more}{alone}"
+
+
+def _abridged(part: tuple[int, ...]) -> str:
+    """Items of a part in braces, a long part by its first items and its size."""
+    listed = ", ".join(map(str, part[:12]))
+    return "{" + listed + "}" if len(part) <= 12 else "{" + listed + f", ... {len(part)} items" + "}"
 
 
 class NoFiniteMaximumError(ValueError):

@@ -190,3 +190,11 @@ def test_information_of_items_that_differ_by_hundreds_of_nats_is_finite():
     information = theory.fisher_information([1.0], [[0.0], [-350.0], [-699.0]])
     assert np.isfinite(information).all()
     assert np.isfinite(algorithms.fisher_factors(PROBLEM, PROBLEM.subsets(), [1e3, 1e3])).all()
+
+
+def test_the_refusal_of_a_large_table_stays_a_sentence():
+    chain = [(i, (i + 1) % 1000) for i in range(1000)]
+    with pytest.raises(algorithms.NoFiniteMaximumError) as refusal:
+        algorithms.fit_strengths(Rankings.full([*chain, (0, 1000)], n_items=1001))
+    assert len(str(refusal.value)) < 300
+    assert "1000 items" in str(refusal.value)
