@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -184,7 +185,7 @@ def flow_estimator(
             f"steps, batch and width must be positive, got {steps}, {batch}, {width}; couplings {couplings}"
         )
     white = whiten(sample, n_components)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), _one_thread():
         torch.manual_seed(seed)
         start = torch.linalg.qr(torch.randn(white.rank, white.rank))[0]
         if unmixing is not None:
@@ -201,6 +202,17 @@ def flow_estimator(
             (steps, min(batch, len(sample)), learning_rate),
         )
     return _estimate(flow, white, losses)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep torch to one thread: more change the bits of the result, and stall on networks as small as these."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _fitted(

@@ -168,7 +168,7 @@ def _reduced(data: Dataset, n_components: int) -> tuple[Dataset, Callable[[NDArr
 
 
 def _sprites(seeds: Sequence[int], steps: int, folder: Path | None) -> ConceptIdentifiabilityResult:
-    names = ["flow", "covariances", "FastICA", "principal"]
+    names = ["flow", "covariances", "FastICA", "discriminant", "principal"]
     agreements = _measured("sprites", lambda rng: _reduced(sprites(rng), 4)[0], names, seeds, steps)
     data, back = _reduced(sprites(np.random.default_rng(seeds[0])), 4)
     notes = [f"Structure of the sprites\n{diagnose(data.structure).table}"]

@@ -377,7 +377,7 @@ CHECKS: tuple[Check, ...] = (
             Mutant("layer below the middle", "incomparable rows", observe=limits(lower_layer, all_rows)),
             Mutant("half of the rows", "distinct rows", observe=limits(sperner, half_of_two_to_the)),
         ),
-        cost=1.0,
+        cost=3.0,
     ),
     Check(
         theorem=ID + "extra_classes",
@@ -408,7 +408,7 @@ CHECKS: tuple[Check, ...] = (
             Mutant("one class not counted", observe=core_holds(touched, slice(1, None))),
             Mutant("T read by columns", "pattern of T", observe=core_holds(touched_by_columns)),
         ),
-        cost=3.0,
+        cost=6.0,
     ),
     Check(
         theorem=ID + "D3",

@@ -363,7 +363,7 @@ CHECKS: tuple[Check, ...] = (
             Mutant("rotates the dependent concept too", "density", observe=laws_are_kept((0, 1))),
             Mutant("block identification claimed", "dependence on u", observe=laws_are_kept(unmoved=True)),
         ),
-        cost=2.0,
+        cost=8.0,
     ),
     Check(
         theorem=ID + "D7_correlation",
@@ -376,7 +376,7 @@ CHECKS: tuple[Check, ...] = (
             Mutant("half the angle", "cosine", {"twister": half_twisted}),
             Mutant("no angle", "cosine", {"twister": untwisted}),
         ),
-        cost=1.0,
+        cost=3.0,
     ),
     Check(
         theorem=ID + "D7_cylinder",
@@ -390,7 +390,7 @@ CHECKS: tuple[Check, ...] = (
             Mutant("skewed", "probability", instances=Instances("skewed", examples=_skewed)),
             Mutant("mass at zero", "probability", instances=Instances("mass at zero", examples=_mass_at_zero)),
         ),
-        cost=1.0,
+        cost=3.0,
     ),
     Check(
         theorem=ID + "pooling",

@@ -58,7 +58,7 @@ def test_runs_without_torch_and_writes_its_files(tmp_path, monkeypatch):
     assert {p.name for p in result.figures} == {"agreement.csv", "agreement.svg"}
     with (tmp_path / "agreement.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert {row["seed"] for row in rows} == {"0", "1"} and len(rows) == 2 * (4 * 2 + 3)
+    assert {row["seed"] for row in rows} == {"0", "1"} and len(rows) == 2 * (4 * 2 + 4)
     assert "Structure of the sprites" in str(result)
     assert run("quick", 3, parts=["synthetic"]).agreements == result.agreements[:8]
 
