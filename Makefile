@@ -70,6 +70,7 @@ bench-peers: $(VENV)/.test
 	$(BIN)/python benchmarks/peers/run.py
 
 docs: $(VENV)/.test
+	rm -rf docs/generated # pages of modules that are gone
 	$(BIN)/sphinx-build -q -W --keep-going docs site
 
 dist: $(VENV)/.test

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from whp.proofs_checks.engine.blocks import plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 from whp.theory.core import load_papers
 

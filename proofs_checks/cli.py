@@ -512,19 +512,26 @@ def _values(texts: list[str]) -> dict[str, Any]:
 
 @app.command()
 def experiment(
-    slug: str,
+    slug: Annotated[str | None, typer.Argument(help="The paper; without it, lists the papers that have one.")] = None,
     scale: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for tables and figures.")] = Path(".whp/experiments"),
     option: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value, as the experiment's page says.")
+        list[str] | None, typer.Option("--set", help="name=value: a parameter of whp.experiments.SLUG.run.")
     ] = None,
 ) -> None:
     """Run a paper's experiment on real data: tables and figures beside the paper's numbers."""
     with _errors():
-        from whp.proofs_checks.experiment_runner import run_experiment
+        from whp.proofs_checks.experiment_runner import experiments, run_experiment
 
-        typer.echo(run_experiment(slug, scale, seed, out, option or []))
+        if slug is None:
+            typer.echo("\n".join(sorted(experiments())) or "no experiment is installed")
+            return
+        try:
+            result = run_experiment(slug, scale, seed, out, option or [])
+        except ImportError as error:
+            _stop(error)
+        typer.echo(result)
 
 
 ledger_app = typer.Typer(help="Look into a ledger of campaigns, or make it smaller.", no_args_is_help=True)
@@ -599,7 +606,7 @@ def new(
             _emit({"path": str(path)})
             return
         slug = id.split(".")[0]
-        typer.echo(f"{path}\ntry: whp verify {slug} --theorems {path}; whp mutants {slug} --theorems {path}")
+        typer.echo(f"{path}\ntry: whp verify {slug} --theorems {path}\n     whp mutants {slug} --theorems {path}")
 
 
 def main(arguments: list[str] | None = None) -> None:

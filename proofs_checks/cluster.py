@@ -25,8 +25,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Block, forget_modules
 from whp.proofs_checks.engine.environment import fingerprint
+from whp.proofs_checks.engine.form import forget_modules
+from whp.proofs_checks.engine.plan import Block
 from whp.proofs_checks.engine.programs import PREFIX
 from whp.proofs_checks.engine.scheduling import Result, WorkerKilledError, run_shard
 from whp.theory.core.registry import load_module

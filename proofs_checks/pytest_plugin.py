@@ -16,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from whp.proofs_checks.engine.report import Report
 
+_LONGEST = 600  # characters of an instance in a failure
 _PROPERTY = "whp_verdict"
 _NOT_RUN = ("not applicable", "unavailable", "skipped")
 
@@ -101,11 +102,17 @@ def _instance_lines(path: Path, subject: Mapping[str, Any]) -> list[str]:
         again = replay(path, subject=subject)
     except ValueError as error:  # a failure that no instance goes with
         return [f"    {error}"]
-    shown = [] if again.instance is None else [f"    instance: {again.instance!r}"[:2000]]
+    shown = [] if again.instance is None else [f"    instance: {_shortened(again.instance)}"]
     return shown + [
         f"    {e.clause.name}: {e.left} {e.clause.relation} {e.right} {'FAILS' if e.violated else 'kept'}"
         for e in again.entries
     ]
+
+
+def _shortened(instance: Any) -> str:
+    """One line; the evidence file holds all of it."""
+    text = " ".join(repr(instance).split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
 def _message(statement: str, report: Report, paths: Mapping[str, Path], mine: Mapping[str, Any]) -> str:

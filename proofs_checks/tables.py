@@ -43,6 +43,12 @@ _STYLE = {
     Kind.UNAVAILABLE: "dim",
     Kind.NOT_APPLICABLE: "dim",
 }
+_JUDGED = {
+    "slack": "both sides of the claim, on each instance",
+    "event": "probability of an event, by replicates",
+    "sample": "expectation, by replicates",
+    "rate": "growth rate, by a fit over sizes",
+}
 _LONGEST = 2000  # characters of an instance that are shown
 
 
@@ -88,15 +94,20 @@ def progress(enabled: bool) -> Iterator[Callable[[Run, Evidence | None], None] |
 def show_list(rows: Sequence[tuple[Theorem, int, int]]) -> None:
     """Print theorems with how many checks and proofs bind them."""
     for slug, group in groupby(rows, key=lambda row: row[0].paper.slug):
-        table = Table(box=None, pad_edge=False, title=slug, title_justify="left", title_style="bold", expand=True)
-        table.add_column("theorem", overflow="fold", width=18)
+        listed = list(group)
+        names = [t.id.partition(".")[2] for t, _, _ in listed]
+        table = Table(box=None, pad_edge=False, expand=True)
+        table.add_column("theorem", overflow="fold", width=min(32, max(map(len, ["theorem", *names]))))  # to be copied
         table.add_column("what it says", overflow="fold", ratio=1)
-        for name, width in (("provenance", 10), ("expected", 12), ("c+p", 6)):
+        for name, width in (("provenance", 10), ("expected", 12)):
             table.add_column(name, overflow="fold", width=width)
-        for t, checks, proofs in group:
-            expected = Text(t.expected, style=_STYLE[Kind(t.expected)])
-            table.add_row(t.id.partition(".")[2], t.title, t.provenance, expected, f"{checks}+{proofs}")
-        console().print(table)
+        for name, (t, _, _) in zip(names, listed, strict=True):
+            table.add_row(name, t.title, t.provenance, Text(t.expected, style=_STYLE[Kind(t.expected)]))
+        out = console()
+        out.print(Text.assemble((slug, "bold"), f"  {listed[0][0].paper.title}"))
+        checks, proofs = sum(row[1] for row in listed), sum(row[2] for row in listed)
+        out.print(Text(f"{len(listed)} theorems, {checks} checks, {proofs} proofs", style="dim"))
+        out.print(table)
 
 
 def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Proof]) -> None:
@@ -111,9 +122,9 @@ def show_theorem(theorem: Theorem, checks: Sequence[Check], proofs: Sequence[Pro
     optional = [("reading", theorem.reading), ("not claimed", theorem.not_claimed), ("corrects", theorem.corrects)]
     lines += [(k, v) for k, v in optional if v]
     for c in checks:
-        slots = "; ".join(f"slot {s.name}{s.signature}: {s.arguments} -> {s.returns}" for s in c.slots)
-        killed = ", ".join(m.name for m in c.mutants)
-        lines.append((f"check {c.name}", f"{c.kind} on {c.instances.scope}. {slots} Mutants: {killed or 'none'}."))
+        lines.append((f"check {c.name}", f"{c.kind}: {_JUDGED[c.kind]}; {c.instances.scope}"))
+        lines += [("  slot", f"{s.name}{s.signature}: {s.arguments} -> {s.returns}") for s in c.slots]
+        lines.append(("  mutants", ", ".join(m.name for m in c.mutants) or "none"))
     lines += [(f"proof {p.name}", p.scope) for p in proofs]
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=False, max_width=20, overflow="fold")
@@ -154,7 +165,7 @@ def _verdicts(slug: str, group: Sequence[TheoremReport], *, about_subject: bool)
 
 
 def _failure(t: TheoremReport, c: CheckReport) -> Panel:
-    parts: list[Any] = [Text(t.theorem.statement), Text(f"\n{c.verdict.text}")]
+    parts: list[Any] = [Text(t.theorem.announcement), Text(f"\n{c.verdict.text}")]
     if c.evidence is not None and c.evidence.violations:
         shown = smallest_violation(c.evidence)
         parts.append(Text(f"smallest instance found: {_instance(shown.instance.decode())}"))
@@ -178,12 +189,8 @@ def _summary(out: Console, report: Report) -> None:
     total = counts["ran"] + counts["skipped"]
     ran = f"{counts['ran']} of {total} checks ran, {counts['skipped']} skipped, {counts['vacuous']} vacuous"
     style = "" if counts["ran"] or report.proofs_run else "bold red"
-    out.print(
-        Text(
-            f"{ran}; {report.proofs_run} proofs; budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s",
-            style=style,
-        )
-    )
+    out.print(Text(f"{ran}; {report.proofs_run} proofs", style=style))
+    out.print(Text(f"budget {report.budget}, seed {report.seed}, {report.seconds:.1f} s"))
     if report.level:
         out.print(Text(f"chance that any true random claim was refuted: below {report.level:.0e}"))
     if report.unexpected:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from numbers import Rational
 
-from whp.algorithms.prompt_perturbation.validation import checked_integer
+from whp.theory.prompt_perturbation.arguments import checked_integer, checked_rational
 
 __all__ = ["exact_bucketised_row", "exact_exponential_row", "exact_redrawing_row"]
 
@@ -97,7 +96,5 @@ def _check(levels: Sequence[int], n_levels: int, base: Fraction) -> None:
         raise ValueError("levels must hold at least one token, got none")
     for level in levels:
         checked_integer("levels", level, 0, most)
-    if not isinstance(base, Rational):
-        raise TypeError(f"base must be a fraction, got {base!r}")
-    if base < 1:
+    if checked_rational("base", base) < 1:
         raise ValueError(f"base must be at least 1 (epsilon >= 0), got {base}")

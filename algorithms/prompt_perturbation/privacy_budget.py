@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 __all__ = ["BudgetExceededError", "PrivacyBudget"]
 
-Amount: TypeAlias = str | int | float | Decimal | Fraction
+Amount: TypeAlias = str | int | float | Decimal | Fraction | np.integer[Any] | np.floating[Any]
 
 
 LARGEST_EXPONENT = 400  # beyond that of any float; "1e999999999" would be a number of a billion digits
@@ -50,7 +52,7 @@ class PrivacyBudget:
     @property
     def remaining(self) -> Fraction:
         """What is left, exactly."""
-        return Fraction(self.total) - self.spent
+        return _exact_amount("total", self.total) - self.spent
 
     def can_spend(self, amount: Amount) -> bool:
         """Whether a spend would be accepted."""
@@ -79,7 +81,7 @@ def _exact_amount(name: str, amount: Amount) -> Fraction:
     if not isinstance(amount, Rational) and _exponent(str(amount)) > LARGEST_EXPONENT:
         raise ValueError(f"{name} must have an exponent of at most {LARGEST_EXPONENT} digits, got {amount}")
     try:
-        exact = Fraction(amount) if isinstance(amount, Rational) else Fraction(str(amount))
+        exact = Fraction(amount) if isinstance(amount, (int, Fraction)) else Fraction(str(amount))
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{name} must be a finite number, got {amount!r}") from None
     if exact < 0:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from whp.theory.prompt_perturbation.arguments import checked_integer, checked_number, real_array, shortened
 
 __all__ = [
     "checked_bucket_count",
@@ -28,22 +29,6 @@ __all__ = [
 T = TypeVar("T")
 
 
-def checked_number(name: str, value: Any) -> float:
-    """Return a real number as a float, infinite where it is too large for one; text and booleans are refused.
-
-    Examples
-    --------
-    >>> checked_number("target", 10**400)
-    inf
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.copysign(math.inf, 1 if value == abs(value) else -1)
-
-
 def checked_non_negative(name: str, value: Any) -> float:
     """Return a finite number of at least zero as a float.
 
@@ -54,7 +39,7 @@ def checked_non_negative(name: str, value: Any) -> float:
     """
     number = checked_number(name, value)
     if not (math.isfinite(number) and number >= 0):
-        raise ValueError(f"{name} must be finite and >= 0, got {_short(value)}")
+        raise ValueError(f"{name} must be finite and >= 0, got {shortened(value)}")
     return number
 
 
@@ -79,24 +64,7 @@ def checked_positive(name: str, value: Any) -> float:
     """
     number = checked_number(name, value)
     if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be finite and > 0, got {_short(value)}")
-    return number
-
-
-def checked_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return an integer between two limits, the ends included; booleans and floats are refused.
-
-    Examples
-    --------
-    >>> checked_integer("k", np.int64(3), 1, 5)
-    3
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        limits = f"at least {least}" if most is None else f"between {least} and {most}"
-        raise ValueError(f"{name} must be {limits}, got {number}")
+        raise ValueError(f"{name} must be finite and > 0, got {shortened(value)}")
     return number
 
 
@@ -109,23 +77,6 @@ def checked_bucket_count(n_buckets: Any) -> int:
     50
     """
     return checked_integer("n_buckets", n_buckets, 1, 2**53 - 1)
-
-
-def real_array(name: str, values: Any) -> NDArray[np.float64]:
-    """Return an array of real numbers as float64; text, complex numbers and ragged lists are refused.
-
-    Examples
-    --------
-    >>> real_array("prior", [0, 1])
-    array([0., 1.])
-    """
-    try:
-        raw = np.asarray(values)
-        if raw.dtype.kind not in "biufO":
-            raise TypeError
-        return np.asarray(raw, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be an array of real numbers, got {_short(values)}") from None
 
 
 def checked_vector(name: str, values: Any) -> NDArray[np.float64]:
@@ -168,9 +119,9 @@ def checked_tokens(name: str, tokens: Any) -> Sequence[str]:
     ['the', 'patient']
     """
     if isinstance(tokens, str):
-        raise TypeError(f"{name} must be a sequence of tokens, got the string {_short(tokens)}; split it first")
+        raise TypeError(f"{name} must be a sequence of tokens, got the string {shortened(tokens)}; split it first")
     if not isinstance(tokens, Sequence) or not all(isinstance(token, str) for token in tokens):
-        raise TypeError(f"{name} must be a sequence of strings, got {_short(tokens)}")
+        raise TypeError(f"{name} must be a sequence of strings, got {shortened(tokens)}")
     return tokens
 
 
@@ -194,10 +145,5 @@ def checked_instance(name: str, value: Any, kind: type[T]) -> T:
     2
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {_short(value)}")
+        raise TypeError(f"{name} must be a {kind.__name__}, got {shortened(value)}")
     return value
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -118,7 +118,7 @@ def load_applicants(seed: int, most: int | None = None) -> Applicants:
     else:
         if importlib.util.find_spec("sklearn") is None:
             raise ModuleNotFoundError(
-                "strategic classification needs whynot or scikit-learn for its data: pip install scikit-learn"
+                "the data of strategic classification come with scikit-learn: pip install scikit-learn (extra 'data')"
             )
         from sklearn.datasets import load_breast_cancer
 

@@ -82,13 +82,13 @@ class ExperimentResult:
 
     def __str__(self) -> str:
         """The table as text, at most 80 columns wide."""
-        lines = [f"{'data':<11}{'method':<25}{'published step':>16}{'tuned step':>16}  wins"]
+        lines = [f"{'data':<14}{'method':<25}{'published step':>15}{'tuned step':>14}  wins"]
         last = ""
         for row in self.rows:
             name = "" if row.data == last else row.data
             last = row.data
-            published, tuned = (f"{m:8.2f} ({s:.2f})" if np.isfinite(m) else "-" for m, s in (row.published, row.tuned))
-            lines.append(f"{name:<11}{row.method:<25}{published:>16}{tuned:>16}  {row.wins}")
+            published, tuned = (f"{m:.2f} ({s:.2f})" if np.isfinite(m) else "-" for m, s in (row.published, row.tuned))
+            lines.append(f"{name:<14}{row.method:<25}{published:>15}{tuned:>14}  {row.wins}")
         extras = [row for row in self.rows if row.extra]
         for row in extras:
             lines.append(f"{row.data}, {row.method}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.extra.items()))

@@ -25,6 +25,7 @@ from whp.algorithms.plackett_luce_design import (
 )
 from whp.experiments.plackett_luce_design.budgets import choice_curves, loss_curves
 from whp.experiments.plackett_luce_design.data import (
+    DATA_VARIABLE,
     digit_questions,
     feature_array,
     load_mode_choice,
@@ -232,7 +233,7 @@ def run(scale: str = "quick", seed: int = 0, out: Path | str = "out", items: str
             missing[name] = f"the package {error.name} is not installed"
             continue
         if measured is None:
-            missing[name] = "its feature file is absent"
+            missing[name] = f"its feature file is not in the folder {DATA_VARIABLE}"
         else:
             found.append(measured)
     figures: tuple[Path, ...] = ()

@@ -1,7 +1,6 @@
-"""The unit of work: a block of instances or replicates, a function of names and a seed alone.
+"""Running one block: its instances or replicates, watched, into evidence.
 
-A block carries no code: a worker finds the check by its id, so blocks can be run by any executor, on any machine that
-has the same sources, and give the same evidence wherever they run.
+What a block gives is a function of names and a seed alone.
 """
 
 from __future__ import annotations
@@ -9,23 +8,21 @@ from __future__ import annotations
 import math
 import random
 import threading
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from itertools import accumulate
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from whp.proofs_checks.engine.budget import Budget
-from whp.proofs_checks.engine.check import Check, Mutant, Vectorised, keyword_names
+from whp.proofs_checks.engine.check import Vectorised, keyword_names
 from whp.proofs_checks.engine.environment import single_thread
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, EvidenceBuilder, Location, materialise, merge
-from whp.proofs_checks.engine.isolation import Isolated, Limits, SubjectFailure
+from whp.proofs_checks.engine.form import Form, build_example
+from whp.proofs_checks.engine.isolation import Isolated, SubjectFailure
 from whp.proofs_checks.engine.observation import Clause, Cost, Event, Sample
-from whp.proofs_checks.engine.outcome import Failure, Outcome, Variant, describe, run_once
-from whp.proofs_checks.engine.registry import find_check, forget_checks
+from whp.proofs_checks.engine.outcome import Failure, Outcome, describe, run_once
+from whp.proofs_checks.engine.plan import Block
+from whp.proofs_checks.engine.registry import find_check
 from whp.proofs_checks.engine.snapshot import Snapshot
 from whp.proofs_checks.engine.statistics import mean as mean_statistics
 from whp.proofs_checks.engine.streams import integer_seed, stream
@@ -33,240 +30,9 @@ from whp.proofs_checks.engine.structure import search
 from whp.proofs_checks.engine.subjects import fill_slots, resolve
 from whp.theory.core.registry import load_papers
 
-_EXAMPLES_BLOCK = 4
-_SHRINKING = 1_000_000  # index of the block that is run after a refutation, beyond those of any budget
-_SHRINKING_EXAMPLES = 480
-_RATE_REPLICATES = 3
 _ENDED_AT_MOST = 2  # observations ended by their limits before a block is given up
 _EXACT = 2**53  # whole numbers up to here are floats
 _ONE_BLOCK = threading.RLock()  # threads of BLAS, hypothesis, flint's precision, global generators: one per process
-
-
-@dataclass(frozen=True)
-class Block:
-    """One piece of a check-run.
-
-    Parameters
-    ----------
-    check : str
-        Id of the check.
-    phase : str
-        ``examples``, ``hunted``, ``sampled``, ``structured``, ``replicates`` or ``sizes``.
-    index : int
-        Number within the phase.
-    first, size : int
-        First instance (or the one fixed instance) and how many instances, examples or replicates.
-    seed : int
-        Campaign seed.
-    budget : str
-        Name of the budget, for the record.
-    mutant : str
-        Name of the mutant that is run in place of the check; ``tightened FACTOR`` for the automatic one.
-    modules : tuple of str
-        Outside modules that state the theorem, to be imported by a worker.
-    limits : Limits, optional
-        Per-observation limits in a child process.
-    hunted : str
-        The instance of a block of phase ``hunted``, encoded: the tightest that a hunt has met.
-    """
-
-    check: str
-    phase: str
-    index: int
-    first: int
-    size: int
-    seed: int
-    budget: str
-    mutant: str = ""
-    modules: tuple[str, ...] = ()
-    limits: Limits | None = None
-    hunted: str = ""
-
-    @property
-    def stream_names(self) -> tuple[str | int, ...]:
-        """What the block's random stream is named after; mutants share the streams of their check."""
-        return (self.check, self.phase, self.index)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Consecutive blocks of one phase: ``count`` of them, of ``size`` each but for a shorter last one.
-
-    With ``fixed`` instances every piece of replicates is taken for each of them in turn.
-    """
-
-    phase: str
-    start: int
-    total: int
-    size: int
-    fixed: int = 0
-
-    @property
-    def count(self) -> int:
-        return -(-self.total // self.size) * max(self.fixed, 1)
-
-    def block(self, template: Block, at: int) -> Block:
-        piece, instance = divmod(at, max(self.fixed, 1))
-        size = min(self.size, self.total - piece * self.size)
-        first = instance if self.fixed else (piece * self.size if self.phase == "examples" else 0)
-        return replace(template, phase=self.phase, index=self.start + at, first=first, size=size)
-
-
-class Plan(Sequence[Block]):
-    """Blocks of a check-run, each made when it is asked for: a plan of a million blocks takes no memory."""
-
-    def __init__(self, template: Block, parts: Sequence[_Part], hunted: str = "") -> None:
-        self._template, self._hunted = template, hunted
-        self._parts = [p for p in parts if p.total]
-        self._ends = list(accumulate(p.count for p in self._parts))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @overload
-    def __getitem__(self, index: int) -> Block: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Block]: ...
-
-    def __getitem__(self, index: int | slice) -> Block | list[Block]:
-        """Make a block, or the blocks of a slice."""
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        at = index + len(self) if index < 0 else index
-        if not 0 <= at < len(self):
-            raise IndexError(f"block {index} of {len(self)}")
-        which = bisect_right(self._ends, at)
-        part = self._parts[which]
-        block = part.block(self._template, at - (self._ends[which] - part.count))
-        return replace(block, hunted=self._hunted) if part.phase == "hunted" else block
-
-
-def plan(
-    check: Check,
-    budget: Budget,
-    seed: int,
-    *,
-    mutant: str = "",
-    modules: tuple[str, ...] = (),
-    limits: Limits | None = None,
-    hunted: str = "",
-) -> Plan:
-    """Blocks of a check-run in the order in which they count.
-
-    Examples come first, then one block of structured search (so that a refutation has a shrunk instance), then breadth,
-    then the rest of the structured search.  Random claims take their fixed instances in turn.
-    """
-    form = Form.of(check, mutant)
-    template = Block(check.id, "", 0, 0, 0, seed, budget.name, mutant, modules, limits)
-    if check.kind == "slack":
-        search, searches = budget.blocks("structure", check) if form.instances.strategy is not None else (1, 0)
-        drawn = form.vectorised is not None or form.instances.draw is not None
-        breadth, draws = budget.blocks("breadth", check) if drawn else (1, 0)
-        parts = [
-            _Part("examples", 0, len(form.examples), _EXAMPLES_BLOCK),
-            _Part("hunted", 0, int(bool(hunted)), 1),
-            _Part("structured", 0, search * min(searches, 1), search),
-            _Part("sampled", 0, breadth * draws, breadth),
-            _Part("structured", 1, search * max(searches - 1, 0), search),
-        ]
-        return Plan(template, parts, hunted)
-    fixed = len(form.fixed(seed))
-    if check.kind == "rate":
-        replicates = _RATE_REPLICATES if check.random else 1
-        return Plan(template, [_Part("sizes", 0, replicates, replicates, fixed)] if fixed else [])
-    size, count = budget.blocks("replicates", check)
-    return Plan(template, [_Part("replicates", 0, size * count, size, fixed)] if fixed else [])
-
-
-def shrinking_block(block: Block) -> Block | None:
-    """One block of structured search after a refutation by a named or drawn instance; None without a strategy."""
-    if Form.of(find_check(block.check), block.mutant).instances.strategy is None:
-        return None
-    return replace(block, phase="structured", index=_SHRINKING, first=0, size=_SHRINKING_EXAMPLES)
-
-
-@dataclass(frozen=True)
-class Form:
-    """A check as it is run, itself or as one of its mutants: function, instances, broken subjects.
-
-    ``vectorised`` draws the breadth; its function stands for the variant's own only when ``in_arrays``.
-    """
-
-    variant: Variant
-    instances: Any
-    vectorised: Vectorised | None
-    in_arrays: bool
-    subjects: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, check: Check, mutant: str = "") -> Form:
-        """Find the form by the mutant's name; empty for the check itself.
-
-        Raises
-        ------
-        ValueError
-            If the check has no such mutant.
-        """
-        variant = Variant.of(check, load_papers().theorem(check.theorem))
-        if not mutant:
-            return cls(variant, check.instances, check.vectorised, True, {})
-        if mutant.startswith("tightened "):
-            return cls(variant.tightened(float(mutant.split()[1])), check.instances, check.vectorised, False, {})
-        chosen = next((m for m in check.mutants if m.name == mutant), None)
-        if chosen is None:
-            raise ValueError(f"check {check.id} has no mutant {mutant!r} (it has {[m.name for m in check.mutants]})")
-        return cls._mutated(variant, chosen)
-
-    @classmethod
-    def _mutated(cls, variant: Variant, mutant: Mutant) -> Form:
-        check = variant.check
-        vectorised = mutant.vectorised
-        if vectorised is None and mutant.instances is None:
-            vectorised = check.vectorised
-        in_arrays = mutant.vectorised is not None or mutant.observe is None
-        broken = replace(
-            variant,
-            observe=mutant.observe or check.observe,
-            ignoring=mutant.ignoring,
-            mutated=mutant.observe is not None,
-        )
-        return cls(broken, mutant.instances or check.instances, vectorised, in_arrays, mutant.subjects)
-
-    @property
-    def examples(self) -> dict[str, Any]:
-        """Named instances, recipes not yet built."""
-        make = self.instances.examples
-        return {} if make is None else dict(_examples(make))
-
-    def fixed(self, seed: int) -> dict[str, Any]:
-        """Instances of a random claim or a rate: the named ones and those drawn before any replicate."""
-        chosen = self.examples
-        if self.instances.fixed and self.instances.draw is not None:
-            rng = stream(seed, self.variant.check.id, "fixed")
-            drawn = list(self.instances.draw(rng, self.instances.fixed))[: self.instances.fixed]
-            chosen.update((f"drawn {i}", instance) for i, instance in enumerate(drawn))
-        return chosen
-
-
-@cache
-def _examples(make: Any) -> dict[str, Any]:
-    return dict(make())
-
-
-def forget_modules() -> None:
-    """Forget every theorem, check and example, so that changed modules are imported again."""
-    load_papers().clear()
-    forget_checks()
-    _examples.cache_clear()
-    _built.cache_clear()
-
-
-@lru_cache(maxsize=16)
-def _built(check: str, mutant: str, seed: int, name: str) -> Any:
-    """Built examples are kept for the next block of the same process: real ones can take seconds to build."""
-    form = Form.of(find_check(check), mutant)
-    return materialise(form.fixed(seed)[name] if form.variant.check.kind != "slack" else form.examples[name])
 
 
 def run_block(block: Block, subjects: Mapping[str, Any] | None = None) -> Evidence:
@@ -385,7 +151,7 @@ class _Run:
         names = list(self.form.examples)[self.block.first : self.block.first + self.block.size]
         for i, name in enumerate(names):
             recorded = self.form.examples[name]
-            built = _built(self.block.check, self.block.mutant, self.block.seed, name)
+            built = build_example(self.block.check, self.block.mutant, self.block.seed, name)
             self._record(recorded, i, self._observe(built, i))
             if self._hopeless:
                 return
@@ -501,7 +267,7 @@ class _Run:
     def _fixed(self) -> tuple[str, Any, Any]:
         fixed = self.form.fixed(self.block.seed)
         name = list(fixed)[self.block.first]
-        return name, fixed[name], _built(self.block.check, self.block.mutant, self.block.seed, name)
+        return name, fixed[name], build_example(self.block.check, self.block.mutant, self.block.seed, name)
 
     def _replicates(self) -> None:
         name, recorded, built = self._fixed()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from whp.proofs_checks.engine.blocks import Block, Form, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import decided, refuted_keys, smallest_violation
 from whp.proofs_checks.engine.evidence import Evidence, materialise
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.outcome import Outcome, Variant, run_once
+from whp.proofs_checks.engine.plan import Block
 from whp.proofs_checks.engine.streams import stream
 from whp.proofs_checks.engine.subjects import fill_slots
 from whp.theory.core.registry import load_papers

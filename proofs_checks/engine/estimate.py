@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget, seconds
 from whp.proofs_checks.engine.check import Check
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import checks_of
 from whp.theory.core.registry import load_papers
 

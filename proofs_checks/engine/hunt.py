@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from whp.proofs_checks.engine.blocks import Form
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.evidence import Encoded, materialise
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.outcome import Outcome, run_once
 from whp.proofs_checks.engine.parameters import rebuild, vector

@@ -19,10 +19,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Block
 from whp.proofs_checks.engine.decide import ENDED
 from whp.proofs_checks.engine.environment import fingerprint, subject_fingerprint
 from whp.proofs_checks.engine.evidence import Evidence
+from whp.proofs_checks.engine.plan import Block
 from whp.proofs_checks.engine.subjects import name_of, reference_to, resolve
 
 APPLICATION_ID = 0x77687031  # "whp1", in the file's header: a foreign database is told apart

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Form
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import refuted_keys, tightness, verdict
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, materialise
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.outcome import Outcome, run_once
 from whp.proofs_checks.engine.registry import checks_of
 from whp.proofs_checks.engine.scheduling import Desk, Progress, Run

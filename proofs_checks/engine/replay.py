@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Form, plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import refuted_keys, smallest_violation
 from whp.proofs_checks.engine.environment import fingerprint
 from whp.proofs_checks.engine.evidence import Encoded, Evidence, Location, materialise, merge
 from whp.proofs_checks.engine.files import EvidenceFile, fingerprint_of, read
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.isolation import Isolated, SubjectFailure
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.outcome import Outcome, describe, run_once
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 from whp.proofs_checks.engine.streams import stream
 from whp.proofs_checks.engine.subjects import fill_slots, resolve

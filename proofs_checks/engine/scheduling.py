@@ -13,10 +13,11 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from whp.proofs_checks.engine.blocks import Block, run_block, shrinking_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.decide import decided
 from whp.proofs_checks.engine.evidence import Evidence, EvidenceBuilder, Location, merge
+from whp.proofs_checks.engine.plan import Block, shrinking_block
 from whp.proofs_checks.engine.statistics.levels import BlockPrefix
 
 _STRIKES = 2  # a block that was running in this many broken pools is run alone, and then quarantined

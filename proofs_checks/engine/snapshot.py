@@ -64,10 +64,10 @@ class Snapshot:
             self._look(part, depth - 1)
 
     def _look_at_array(self, array: np.ndarray[Any, Any]) -> None:
-        if not array.flags.writeable:
-            return
-        if array.nbytes <= _LARGE:
+        if array.nbytes <= _LARGE:  # read-only ones too: their owner can unlock them
             self._undo.append(_undo_array(array))
+            return
+        if not array.flags.writeable:
             return
         array.flags.writeable = False
 
@@ -117,7 +117,7 @@ def _undo_set(value: set[Any]) -> Callable[[], bool]:
 
 
 def _undo_array(array: np.ndarray[Any, Any]) -> Callable[[], bool]:
-    saved, shape = array.copy(), array.shape
+    saved, shape, locked = array.copy(), array.shape, not array.flags.writeable
 
     def same() -> bool:
         if array.dtype == object:
@@ -127,9 +127,11 @@ def _undo_array(array: np.ndarray[Any, Any]) -> Callable[[], bool]:
     def undo() -> bool:
         if array.shape == shape and same():
             return False
+        array.flags.writeable = True
         if array.shape != shape:
             array.shape = shape
         array[...] = saved
+        array.flags.writeable = not locked
         return True
 
     return undo

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Form, plan
 from whp.proofs_checks.engine.budget import Budget, seconds
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.control import control_of
 from whp.proofs_checks.engine.decide import verdict
 from whp.proofs_checks.engine.evidence import Evidence, merge
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.isolation import Limits, die_with
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.proofs import Proof, ProofResult
 from whp.proofs_checks.engine.registry import checks_of, proofs_of
 from whp.proofs_checks.engine.report import CheckReport, Report, TheoremReport

@@ -78,7 +78,7 @@ def _outcome(t: TheoremReport, result: Report) -> str | None:
 
 def _lines(t: TheoremReport) -> list[str]:
     lines = [
-        t.theorem.statement,
+        t.theorem.announcement,
         f"expected: {t.theorem.expected}",
         f"statement: {t.statement.kind}: {t.statement.text}",
     ]

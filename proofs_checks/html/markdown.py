@@ -83,7 +83,7 @@ def _failure(t: TheoremReport, c: CheckReport) -> Sequence[str]:
         "",
         f"## {_plain(c.check.id)}: {c.verdict.kind}",
         "",
-        _plain(t.theorem.statement),
+        _plain(t.theorem.announcement),
         "",
         _plain(c.verdict.text),
     ]

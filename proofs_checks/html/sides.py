@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whp.proofs_checks.engine.blocks import Form
 from whp.proofs_checks.engine.check import Check
 from whp.proofs_checks.engine.environment import single_thread
 from whp.proofs_checks.engine.evidence import Encoded, Location, materialise
+from whp.proofs_checks.engine.form import Form
 from whp.proofs_checks.engine.observation import Entry
 from whp.proofs_checks.engine.outcome import run_once
 from whp.proofs_checks.engine.streams import stream

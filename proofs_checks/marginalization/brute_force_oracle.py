@@ -31,12 +31,17 @@ class CountingOracle:
     """
 
     __slots__ = ("_ask", "_tally", "answers", "is_nonnegative", "n")
+    n: int
+    answers: frozenset[Query]
+    is_nonnegative: bool | None
+    _ask: Callable[..., Scalar]
+    _tally: Callable[[], Counter[Query]]
 
-    def __init__(self, n: int, is_nonnegative: bool | None, functions: Mapping[Query, Callable[..., Any]]) -> None:
+    def __init__(self, n: int, is_nonnegative: bool | None, functions: Mapping[Query, Callable[..., Scalar]]) -> None:
         calls: Counter[Query] = Counter()
 
-        def ask(query: Query, times: int, *arguments: Any) -> Any:
-            calls[query] += times
+        def ask(query: Query, *arguments: Any) -> Scalar:
+            calls[query] += 1
             return functions[query](*arguments)
 
         values = (ask, lambda: Counter(calls), frozenset(functions), is_nonnegative, n)
@@ -54,19 +59,19 @@ class CountingOracle:
 
     def evaluate(self, x: Any) -> Scalar:
         """EV."""
-        return self._ask(Query.EV, 1, x)
+        return self._ask(Query.EV, x)
 
     def count(self) -> Scalar:
         """CNT."""
-        return self._ask(Query.CNT, 1)
+        return self._ask(Query.CNT)
 
     def marginal(self, q: Pattern | str) -> Scalar:
         """PM."""
-        return self._ask(Query.PM, 1, Pattern.of(q))
+        return self._ask(Query.PM, Pattern.of(q))
 
     def hamming_marginal(self, q: Pattern | str, k: int) -> Scalar:
         """HM."""
-        return self._ask(Query.HM, 1, Pattern.of(q), k)
+        return self._ask(Query.HM, Pattern.of(q), k)
 
     def hamming_marginals(self, q: Pattern | str) -> tuple[Scalar, ...]:
         """HM for every weight, counted as so many queries."""
@@ -74,7 +79,7 @@ class CountingOracle:
 
     def virtual_evidence(self, weights: Weights) -> Scalar:
         """VM."""
-        return self._ask(Query.VM, 1, weights)
+        return self._ask(Query.VM, weights)
 
 
 class BruteForceOracle(CountingOracle):
@@ -83,7 +88,7 @@ class BruteForceOracle(CountingOracle):
     __slots__ = ()
 
     def __init__(self, table: TruthTable) -> None:
-        functions: dict[Query, Callable[..., Any]] = {
+        functions: dict[Query, Callable[..., Scalar]] = {
             Query.EV: lambda x: table(*x),
             Query.CNT: lambda: total(table),
             Query.PM: lambda q: marginal(table, q),
@@ -103,7 +108,7 @@ class WitnessOracle(CountingOracle):
         def slices(q: Pattern) -> tuple[int, ...]:
             return witness_hamming_polynomial(witness, q)
 
-        functions: dict[Query, Callable[..., Any]] = {
+        functions: dict[Query, Callable[..., Scalar]] = {
             Query.HM: lambda q, k: slices(q)[k] if 0 <= k <= witness.n else 0,
             Query.VM: lambda weights: witness_network_polynomial(witness, weights),
         }

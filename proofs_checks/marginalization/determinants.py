@@ -35,10 +35,29 @@ KERNELS = Instances(
 )
 
 DPP_VIRTUAL_EVIDENCE = Slot(
-    "dpp_virtual_evidence", "(kernel, weights)", "kernel: DPPKernel; weights", "N(w, w̄), exact", ("kernel", "weights"), validate=exact_number
+    "dpp_virtual_evidence",
+    "(kernel, weights)",
+    "kernel: DPPKernel; weights",
+    "N(w, w̄), exact",
+    ("kernel", "weights"),
+    validate=exact_number,
 )
-DPP_MARGINAL = Slot("dpp_marginal", "(kernel, q)", "kernel: DPPKernel; q: Pattern", "marginal, exact", ("kernel", "q"), validate=exact_number)
-DPP_HAMMING = Slot("dpp_hamming_marginals", "(kernel, q)", "kernel; q: Pattern", "HM for k = 0..n, exact", ("kernel", "q"), validate=exact_numbers)
+DPP_MARGINAL = Slot(
+    "dpp_marginal",
+    "(kernel, q)",
+    "kernel: DPPKernel; q: Pattern",
+    "marginal, exact",
+    ("kernel", "q"),
+    validate=exact_number,
+)
+DPP_HAMMING = Slot(
+    "dpp_hamming_marginals",
+    "(kernel, q)",
+    "kernel; q: Pattern",
+    "HM for k = 0..n, exact",
+    ("kernel", "q"),
+    validate=exact_numbers,
+)
 
 
 def _minors(kernel: DPPKernel) -> TruthTable:

@@ -37,19 +37,44 @@ TABLES = Instances(
 )
 
 EXTENSION = Slot(
-    "multilinear_extension", "(table, u)", "table: TruthTable; u: n exact numbers", "p(u), exact", ("table", "u"), validate=exact_number
+    "multilinear_extension",
+    "(table, u)",
+    "table: TruthTable; u: n exact numbers",
+    "p(u), exact",
+    ("table", "u"),
+    validate=exact_number,
 )
 VE_FROM_MULTILINEAR = Slot(
-    "ve_from_multilinear", "(p, weights)", "p: callable of a point; weights: Weights", "N(w, w̄), exact", ("p", "weights"), validate=exact_number
+    "ve_from_multilinear",
+    "(p, weights)",
+    "p: callable of a point; weights: Weights",
+    "N(w, w̄), exact",
+    ("p", "weights"),
+    validate=exact_number,
 )
 HM_FROM_MULTILINEAR = Slot(
-    "hm_from_multilinear", "(p, q)", "p: callable of a point; q: Pattern", "HM for k = 0..n, exact", ("p", "q"), validate=exact_numbers
+    "hm_from_multilinear",
+    "(p, q)",
+    "p: callable of a point; q: Pattern",
+    "HM for k = 0..n, exact",
+    ("p", "q"),
+    validate=exact_numbers,
 )
 VE_FROM_GENERATING = Slot(
-    "ve_from_generating", "(g, weights)", "g: callable of a point; weights: Weights", "N(w, w̄), exact", ("g", "weights"), validate=exact_number
+    "ve_from_generating",
+    "(g, weights)",
+    "g: callable of a point; weights: Weights",
+    "N(w, w̄), exact",
+    ("g", "weights"),
+    validate=exact_number,
 )
 VE_FROM_FOURIER = Slot(
-    "ve_from_fourier", "(fourier, weights)", "fourier: callable of a point", "N(w, w̄), exact", ("fourier", "weights"), validate=exact_number
+    "ve_from_fourier",
+    "(fourier, weights)",
+    "fourier: callable of a point",
+    "N(w, w̄), exact",
+    ("fourier", "weights"),
+    validate=exact_number,
 )
 LIKELIHOOD = Slot(
     "likelihood_coefficients", "(table)", "table: TruthTable", "coefficients of p as a TruthTable", ("table",)

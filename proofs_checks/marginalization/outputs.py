@@ -1,4 +1,4 @@
-"""What the slots of this paper declare of their outputs: exact numbers, so that a float that happens to fit is no pass."""
+"""What slots of this paper declare of outputs: exact numbers, so that a float that happens to fit is no pass."""
 
 from __future__ import annotations
 

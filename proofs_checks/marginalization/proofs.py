@@ -365,7 +365,7 @@ def lifts_of_all_small_functions() -> ProofResult:
 
 
 def _lift_keeps_virtual_evidence(table: TruthTable, oracle: solvers.PairLiftOracle) -> bool:
-    """VM of g with weight (1,1) on y against f; 0/1 weights suffice, both sides being linear in each pair (w_i, w̄_i)."""
+    """VM of g with weight (1,1) on y against f; 0/1 weights suffice, as both sides are linear in each (w_i, w̄_i)."""
     corners = ((x, Weights.selecting(Pattern.of(x)).pairs + ((1, 1),) * table.n) for x in _points(table.n))
     lifted = pair_lift(table)
     return all(

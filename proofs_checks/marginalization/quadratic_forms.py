@@ -48,7 +48,12 @@ FORMS = Instances(
 )
 
 PM_QUADRATIC = Slot(
-    "pm_quadratic", "(form, q)", "form: QuadraticForm; q: Pattern", "Σ_{x ⊨ q} (-1)^Q(x), int", ("form", "q"), validate=exact_number
+    "pm_quadratic",
+    "(form, q)",
+    "form: QuadraticForm; q: Pattern",
+    "Σ_{x ⊨ q} (-1)^Q(x), int",
+    ("form", "q"),
+    validate=exact_number,
 )
 PM_EVEN_PARITY = Slot(
     "pm_even_parity",
@@ -117,7 +122,7 @@ def additivity_without_one_branch(instance: FormQuery, *, pm_quadratic: Any) -> 
 def forms_have_degree_two(instance: FormQuery, *, quadratic_form_from_terms: Any) -> Slack:
     """Built from its monomials a form takes the right values at all points of weight at most 2, which determine it.
 
-    The constant is left out, ``x_n x_n = x_n`` is added, and ``x_1 x_2 + x_2 x_1`` cancels; a cubic monomial is refused.
+    The constant is left out, ``x_n x_n = x_n`` is added, ``x_1 x_2 + x_2 x_1`` cancels; a cubic monomial is refused.
     """
     form = instance.form
     n = max(form.n, 3)
@@ -379,7 +384,8 @@ CHECKS = (
         kind="slack",
         observe=elimination_within_bound,
         instances=Instances(
-            scope="forms on 1 to 200 variables, dense and complete; dense ones up to n = 1024; operations as the subject counts them",
+            scope="forms on 1 to 200 variables, dense and complete; dense ones up to n = 1024; operations as the "
+            "subject counts them",
             examples=lambda: {**small_dense_forms(), **dense_forms()},
             draw=draw_dense_forms,
         ),

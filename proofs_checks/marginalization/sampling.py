@@ -122,7 +122,7 @@ def draws_by_few_queries(
     support = [x for x in _all_points(table.n) if table(*x)]
     k, first = sum(support[-1]), support[0][:1]
     evidence = Weights(tuple((bit, 1 - bit) for bit in first) + ((Fraction(1, 2), 1),) * (table.n - len(first)))
-    kinds = (
+    kinds: tuple[tuple[Query, Callable[[Any], Any], Callable[[tuple[int, ...]], bool]], ...] = (
         (Query.PM, lambda oracle: draw(oracle, rng), lambda x: True),
         (Query.HM, lambda oracle: draw_with_hamming_weight(oracle, k, rng), lambda x: sum(x) == k),
         (Query.VM, lambda oracle: draw_under_weights(oracle, evidence, rng), lambda x: x[:1] == first),
@@ -319,9 +319,7 @@ CHECKS = (
         mutants=(
             Mutant("a query for every point", "PM queries", {"draw": _draw_by_all_points}),
             Mutant("weight ignored", "in the support by HM", {"draw_with_hamming_weight": _draw_at_any_weight}),
-            Mutant(
-                "evidence ignored", "in the support by VM", {"draw_under_weights": _draw_by_evidence_on_the_total}
-            ),
+            Mutant("evidence ignored", "in the support by VM", {"draw_under_weights": _draw_by_evidence_on_the_total}),
         ),
         cost=20,
     ),

@@ -55,12 +55,12 @@ def metric_claim(allowed: Callable[[float, NDArray[np.float64]], NDArray[np.floa
 
     def observe(instance: Points, *, santext: Callable[[NDArray[np.float64], float], Row]) -> Slack:
         distances = instance.distances
-        rows = [santext(row, instance.epsilon) for row in distances]
-        losses = np.array([[log_ratios(one, two).max() for two in rows] for one in rows])
+        rows = np.array([santext(row, instance.epsilon) for row in distances])
+        losses = np.array([log_ratios(row, rows).max(axis=1) for row in rows])
         error = 1e-12 * (1.0 + instance.epsilon * float(distances.max()))
         apart = distances > 0
         formula = [exponential_log_row(-row, instance.epsilon, 1.0) for row in distances]
-        slack = identity("row", np.exp(np.array(rows)), np.exp(np.array(formula)), rounding=error)
+        slack = identity("row", np.exp(rows), np.exp(np.array(formula)), rounding=error)
         slack &= identity("loss at distance zero", losses[~apart], 0.0, rounding=error)
         right = allowed(instance.epsilon, distances)
         return slack & at_most("loss between two inputs", losses[apart], right[apart], rounding=error)
@@ -107,8 +107,8 @@ def group_claim(whole_vocabulary: bool) -> Callable[..., Slack]:
         instance: Points, *, custext: Callable[[NDArray[np.float64], NDArray[np.int64], int, float], Row]
     ) -> Slack:
         distances, groups = instance.distances, instance.groups
-        rows = [custext(distances[token], groups, token, instance.epsilon) for token in range(groups.size)]
-        losses = np.array([[log_ratios(one, two).max() for two in rows] for one in rows])
+        rows = np.array([custext(distances[token], groups, token, instance.epsilon) for token in range(groups.size)])
+        losses = np.array([log_ratios(row, rows).max(axis=1) for row in rows])
         np.fill_diagonal(losses, 0.0)
         same = groups[:, None] == groups[None, :]
         right = bounds.CUSTEXT_BUDGET(epsilon=instance.epsilon)
@@ -209,10 +209,10 @@ def _draw(rng: np.random.Generator, size: int) -> list[Points]:
 
 def _points() -> dict[str, Points]:
     line = np.arange(6.0)[:, None]
-    far = np.concatenate([np.zeros((1, 1)), np.full((1, 1), 10.0), np.full((400, 1), 30.0)])
+    crowd = np.concatenate([[0.0, 1.0], np.full(200, 2.0)])[:, None]
     return {
         "a line": Points(line, np.array([0, 0, 0, 1, 1, 1]), 1.0),
-        "a crowd behind the second token": Points(far[:40], np.arange(40) // 20, 1.0),
+        "a crowd behind the second token": Points(crowd, np.arange(202) // 101, 1.0),
         "all points equal": Points(np.zeros((3, 2)), np.array([0, 0, 1]), 1.0),
     }
 

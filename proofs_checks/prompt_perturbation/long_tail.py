@@ -49,9 +49,7 @@ def bucketised_shortfall(pair: UtilityPair) -> NDArray[np.float64]:
     """``2 w + (2 Delta / eps)(ln B + s)``."""
     count = len(set(width_labels(pair)[0]))
     return np.asarray(
-        bounds.BUCKET_UTILITY_SHORTFALL(
-            epsilon=pair.epsilon, Delta=pair.sensitivity, B=count, w=_width(pair), s=TAILS
-        )
+        bounds.BUCKET_UTILITY_SHORTFALL(epsilon=pair.epsilon, Delta=pair.sensitivity, B=count, w=_width(pair), s=TAILS)
     )
 
 

@@ -87,13 +87,18 @@ def joint_loss_claim(reach: Callable[[ContextualPrompt, int], Sequence[int]]) ->
 
 
 def accountant_covers_the_prompt(instance: ContextualPrompt, *, prompt_accountant: Callable[..., float]) -> Slack:
-    """Exact one-token loss, less a float tolerance, against what the accountant promises from single positions."""
+    """Exact one-token loss, less a float tolerance, against what the accountant promises from single positions.
+
+    Nor may it exceed as many times the largest loss of a position as there are positions that see a changed token.
+    """
     worst = [
         math.log(max(position_ratio(instance, changed, position) for changed in range(instance.length)))
         for position in range(instance.length)
     ]
     loss = math.log(max(joint_ratio(instance, changed) for changed in range(instance.length)))
-    return at_most("promise", loss - FLOAT_TOLERANCE, float(prompt_accountant(worst, instance.context)))
+    seen = max(len(seen_positions(instance, changed)) for changed in range(instance.length))
+    slack = at_most("positions", loss - FLOAT_TOLERANCE, bounds.PROMPT_BUDGET(epsilon=max(worst), n=seen))
+    return slack & at_most("promise", loss - FLOAT_TOLERANCE, float(prompt_accountant(worst, instance.context)))
 
 
 def composed(position_losses: Sequence[float], context: Context) -> float:

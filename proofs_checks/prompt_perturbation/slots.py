@@ -111,10 +111,13 @@ SAMPLER = Slot(
 
 
 def log_ratios(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``ln(P[r|t] / P[r|t'])`` for every output; minus infinity where the first input cannot produce it."""
-    ratios = np.full(first.shape, -np.inf)
+    """``ln(P[r|t] / P[r|t'])`` for every output; minus infinity where the first input cannot produce it.
+
+    The second may be a matrix of rows, each compared with the first.
+    """
+    ratios = np.full(second.shape, -np.inf)
     possible = first > -np.inf
-    ratios[possible] = first[possible] - second[possible]
+    ratios[..., possible] = first[possible] - second[..., possible]
     return ratios
 
 

@@ -37,12 +37,15 @@ from whp.algorithms.prompt_perturbation import (
     coordinate_laplace_radius_survival,
     custext_groups,
     custext_mechanism,
+    data_free_guarantee,
     distance_utility,
     draw_exactly,
     enumerate_context_leak,
     equal_frequency_buckets,
     equal_frequency_mechanism,
     equal_width_buckets,
+    exact_bucketised_row,
+    exact_redrawing_row,
     exponential_mechanism,
     float_sum_sensitivity,
     hybrid_utility,
@@ -74,6 +77,7 @@ from whp.theory.prompt_perturbation import (
     privacy_loss,
     sphere_counterexample,
 )
+from whp.theory.prompt_perturbation.bounds import DATA_FREE_BUDGET
 
 F = Fraction
 Mechanism = Callable[..., object]
@@ -602,6 +606,15 @@ def test_binomial_limits_agree_with_their_closed_forms() -> None:
 # Accountants
 
 
+def test_the_data_free_guarantee_is_the_bound_and_stops_growing_at_half_the_vocabulary() -> None:
+    for n_tokens, n_buckets in ((30522, 50), (1000, 10), (9, 5), (9, 6), (9, 400), (2, 2)):
+        bound = DATA_FREE_BUDGET(epsilon=0.5, N=n_tokens, N_b=n_buckets)
+        assert data_free_guarantee(0.5, n_tokens=n_tokens, n_buckets=n_buckets) == pytest.approx(bound, rel=1e-14)
+    assert data_free_guarantee(0.0, n_tokens=30522, n_buckets=50) == pytest.approx(13.543472149500513, abs=1e-13)
+    assert data_free_guarantee(0.0, n_tokens=9, n_buckets=400) == data_free_guarantee(0.0, n_tokens=9, n_buckets=5)
+    assert data_free_guarantee(3.0, n_tokens=9, n_buckets=1) == 0.0
+
+
 def test_budget_is_used_up_to_the_last_decimal() -> None:
     budget = PrivacyBudget(1)
     budget.spend(0.1)
@@ -910,3 +923,58 @@ def test_likelihood_ratio_of_the_mechanism_is_the_exact_one() -> None:
     assert likelihood_ratio(Channel(np.array(rows))) == pytest.approx(
         float(likelihood_ratio(bucketised_grid_channel(pair))), rel=1e-14
     )
+
+
+def test_the_black_box_bound_is_that_of_two_binomial_limits_at_half_the_error_each() -> None:
+    def always(output: int) -> Callable[[np.random.Generator, int], NDArray[np.int64]]:
+        return lambda rng, size: np.full(size, output, dtype=np.int64)
+
+    audit = audit_black_box(
+        always(0), always(1), n_outputs=2, n_draws=200, rng=np.random.default_rng(0), confidence=0.9
+    )
+    kept = 0.05 ** (1 / 100)  # all or none of 100 held-out draws, 5 % for either limit
+    assert audit.loss_at_least == pytest.approx(math.log(kept / (1 - kept)), rel=1e-12)
+
+
+def test_a_prior_weighs_the_bayes_attack() -> None:
+    log_rows = np.log([[0.75, 0.25], [0.25, 0.75]])
+    assert audit_log_rows(log_rows, (0, 1), [0.9, 0.1]).bayes_recovery == pytest.approx(0.9, abs=1e-15)
+    assert audit_log_rows(log_rows, (0, 1), [0.6, 0.4]).bayes_recovery == pytest.approx(0.75, abs=1e-15)
+
+
+def test_exact_buckets_need_both_ends_of_the_grid() -> None:
+    for row in (exact_bucketised_row, exact_redrawing_row):
+        with pytest.raises(ValueError, match="levels must reach 0 and 3"):
+            row((0, 1, 2), 4, Fraction(2))
+
+
+def test_rounding_of_a_million_terms_counts_twice_in_the_sensitivity() -> None:
+    n, unit = 10**6, 2.0**-53
+    extra = float_sum_sensitivity(0.0, 1.0, n_records=n, neighbours="add_remove") - 1.0
+    assert extra == pytest.approx(2 * (n - 1) * unit / (1 - (n - 1) * unit) * n, rel=1e-9)
+
+
+def test_the_most_exposed_position_is_the_one_whose_change_costs_most() -> None:
+    assert account_prompt([1.0, 3.0, 2.0], context="own_token").most_exposed == 1
+    assert account_prompt([1.0, 0.0, 2.0, 4.0], context="original_neighbours", reach=1).most_exposed in (2, 3)
+
+
+def test_amplification_of_a_huge_epsilon_by_a_tiny_rate_is_never_negative() -> None:
+    step = amplified_epsilon(701.0, batches=PoissonBatches(1e-310), accounted_as="poisson", neighbours="add_remove")
+    assert step == pytest.approx(math.exp(701.0 + math.log(1e-310)), abs=1e-10)
+
+
+def test_neighbours_a_thousandth_apart_far_from_the_origin_keep_their_distance() -> None:
+    distances = line(1e6, 1e6 + 1e-3)
+    assert distances.row(0)[1] == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_the_second_best_guess_needs_two_guesses() -> None:
+    vocabulary = TokenEmbedding(("new", "york", "jersey"), np.eye(3))
+    model = BigramModel(vocabulary, {("new", "york"): 6, ("new", "jersey"): 3})
+    attack = [masked_token_attack(["new", "jersey"], ["new", "york"], model, k, [1]).rate for k in (1, 2)]
+    assert attack == [0.0, 1.0]
+
+
+def test_unlikely_outputs_count_in_the_exact_attack() -> None:
+    assert nearest_neighbour_success(np.log([0.995, 0.005]), 1, line(0.0, 1.0), k=1) == pytest.approx(0.005)

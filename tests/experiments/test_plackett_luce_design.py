@@ -66,7 +66,7 @@ def test_absent_files_and_packages_are_reported_by_name(tmp_path, monkeypatch):
     result = run("quick", out=tmp_path / "out", items="travel,nectar")
     assert result.missing == {
         "travel": "the package statsmodels is not installed",
-        "nectar": "its feature file is absent",
+        "nectar": "its feature file is not in the folder WHP_SHARED_DATA",
     }
 
 

@@ -200,11 +200,38 @@ def test_a_mistake_is_one_line_on_standard_error_with_the_mend(tell, arguments, 
         (["list", "--theorems", "nothing.py"], ["no file 'nothing.py'"]),
         (["ledger", "list"], ["no ledger", "whp verify"]),
         (["experiment", "no_such_experiment"], ["no experiment"]),
+        (["hunt", "marginalization"], ["marginalization is a paper", "marginalization.T1"]),
         (["new", "NotAnId"], ["slug.NAME"]),
     ],
 )
 def test_a_wrong_call_is_one_line_too(call, arguments, words):
     assert_one_line(call(*arguments), *words)
+
+
+class _Experiment:
+    """An installed experiment whose data are not installed."""
+
+    def load(self):
+        def run(scale, seed, out, words=""):
+            raise ImportError("the data are not installed")
+
+        return run
+
+
+def test_experiments_are_listed_and_missing_data_are_one_line(call, monkeypatch):
+    from whp.proofs_checks import experiment_runner
+
+    monkeypatch.setattr(experiment_runner, "experiments", lambda: {"hungry": _Experiment()})
+    assert call("experiment") == (0, "hungry\n", "")
+    assert_one_line(call("experiment", "hungry"), "the data are not installed")
+    assert_one_line(call("experiment", "hungry", "--set", "word=1"), "no option 'word'", "words")
+
+
+def test_ids_of_the_list_are_never_broken_over_lines(call):
+    from whp.theory import theorems
+
+    words = call("list")[1].split()
+    assert all(t.id.partition(".")[2] in words for t in theorems())
 
 
 def test_a_file_of_theorems_that_does_not_import_is_one_line(call, tmp_path):

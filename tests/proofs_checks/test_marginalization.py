@@ -95,9 +95,10 @@ def test_real_instances_are_what_they_are_said_to_be() -> None:
 
 def test_a_users_reduction_is_held_to_the_theorem(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "my_marginals.py").write_text(
+        "from fractions import Fraction\n"
         "from whp.theory.marginalization import Weights\n"
         "def right(oracle, q):\n    return oracle.virtual_evidence(Weights.selecting(q))\n"
-        "def half(oracle, q):\n    return oracle.virtual_evidence(Weights.selecting(q)) / 2\n"
+        "def half(oracle, q):\n    return oracle.virtual_evidence(Weights.selecting(q)) * Fraction(1, 2)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert verify("marginalization.T1", subject={"pm_from_vm": "my_marginals:right"}, budget="quick").exit_status == 0

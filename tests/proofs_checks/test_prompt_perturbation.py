@@ -26,6 +26,7 @@ from whp.proofs_checks.prompt_perturbation.proofs import (
 )
 from whp.proofs_checks.prompt_perturbation.slots import log_ratios
 from whp.proofs_checks.prompt_perturbation.subjects import bucketised_row, bucketised_sampler
+from whp.proofs_checks.tables import show_report
 from whp.theory.prompt_perturbation import (
     THEOREMS,
     UtilityGridPair,
@@ -48,6 +49,15 @@ def test_every_theorem_gets_the_verdict_it_stands_for(report: Report) -> None:
     verdicts = {t.theorem.id: t.statement.kind.value for t in report.theorems}
     assert verdicts == {t.id: t.expected for t in THEOREMS}
     assert report.exit_status == 0
+
+
+def test_the_refutation_is_announced_as_reported_under_its_reading(
+    report: Report, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_report(report, {})
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "As reported (Theorem 4.1): With equal-width buckets" in shown
+    assert "Under the reading: The paper's proof was not read" in shown
 
 
 def test_the_reported_theorem_is_refuted_and_its_repairs_are_not(report: Report) -> None:

@@ -54,6 +54,7 @@ from whp.theory.marginalization.theorems import (
     HAMMING_CUT_QUERIES,
     HAMMING_CUT_VALUES,
     HAMMING_QUERIES,
+    SAMPLING_QUERIES,
 )
 
 HALF = Fraction(1, 2)
@@ -256,6 +257,7 @@ def test_bounds_of_the_statements_evaluate_and_invert() -> None:
     assert EXTRACTED_GATES.solve("steps", at_most=726, n=3) == 45
     assert HAMMING_QUERIES(n=40) == 41
     assert CUT_QUERIES(edges=15) == 16
+    assert SAMPLING_QUERIES(n=4) == 5
     assert HAMMING_CUT_VALUES(vertices=3, edges=3) == 16
     assert HAMMING_CUT_QUERIES(vertices=3, edges=3) == sum(3 + 3 * copies + 1 for copies in range(1, 5))
     assert BACKWARD_OPERATIONS.solve("size", at_most=1000) == 200

@@ -17,6 +17,7 @@ from whp.theory.prompt_perturbation import (
     UtilityGridPair,
     UtilityPair,
     bayes_recovery,
+    bounds,
     bucketised_grid_channel,
     bucketised_row,
     contextual_prompt_channel,
@@ -195,6 +196,11 @@ def test_the_data_free_bound_is_the_worst_labelling_for_every_bucket_count() -> 
             assert cap == pytest.approx(float(worst), rel=1e-12)
 
 
+def test_a_prompt_costs_its_positions() -> None:
+    assert bounds.PROMPT_BUDGET(epsilon=1.5, n=2) == 3.0
+    assert bounds.PROMPT_BUDGET(epsilon=1.5, n=0) == 0.0
+
+
 def test_more_best_tokens_than_tokens_have_all_the_mass() -> None:
     assert bounds.EXPONENTIAL_TOP_MASS(epsilon=1.0, N=3, k=9) == 1.0
 
@@ -281,7 +287,7 @@ def test_channels_refuse_what_is_not_stochastic(rows: list[list[float]], message
 
 
 def test_instances_refuse_malformed_input() -> None:
-    with pytest.raises(ValueError, match=r"levels of tokens must lie in 0..2, got 3"):
+    with pytest.raises(ValueError, match="levels of tokens must be between 0 and 2, got 3"):
         UtilityGridPair((3,), (0,), 3, F(1))
     with pytest.raises(ValueError, match="base must be at least 1"):
         UtilityGridPair((0,), (0,), 1, F(1, 2))
@@ -308,3 +314,45 @@ def test_an_embedding_leaves_the_callers_array_writable() -> None:
     vectors = np.zeros((1, 2))
     TokenEmbedding(("a",), vectors)
     vectors[0, 0] = 1.0
+
+
+def test_labels_of_a_range_that_overflows_are_those_of_half_the_range() -> None:
+    assert equal_width_labels((-1e308, 0.0, 1e308), 3) == equal_width_labels((-0.5, 0.0, 0.5), 3) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("utilities", [(), (math.nan, 1.0), (math.inf, 0.0)])
+def test_labels_need_finite_utilities(utilities: tuple[float, ...]) -> None:
+    for labelling in (equal_width_labels, equal_frequency_labels):
+        with pytest.raises(ValueError, match="utilities must be at least one finite number"):
+            labelling(utilities, 2)
+        with pytest.raises(ValueError, match="n_buckets must be at least 1, got 0"):
+            labelling((0.0, 1.0), 0)
+
+
+def test_a_prior_that_is_nan_is_refused() -> None:
+    with pytest.raises(ValueError, match="prior must hold 2 probabilities"):
+        bayes_recovery(Channel([[0.5, 0.5], [0.5, 0.5]]), [math.nan, math.nan])
+
+
+@pytest.mark.parametrize("base", [math.nan, 1.5, "2", True])
+def test_a_base_that_is_no_fraction_is_refused(base: object) -> None:
+    with pytest.raises(TypeError, match="base must be a fraction"):
+        UtilityGridPair((0, 1), (1, 0), 2, base)  # type: ignore[arg-type]
+
+
+def test_utilities_of_a_pair_cannot_be_unlocked() -> None:
+    pair = UtilityPair([0.0, 1.0], [1.0, 0.0], 1.0, 2)
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        pair.first.flags.writeable = True
+
+
+def test_embeddings_hold_strings_and_real_vectors() -> None:
+    with pytest.raises(TypeError, match="tokens must be strings"):
+        TokenEmbedding((1, 2), [[0.0], [1.0]])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="vectors must be an array of real numbers"):
+        TokenEmbedding(("a", "b"), np.array([[1j], [0]]))
+
+
+def test_a_row_that_misses_one_by_a_millionth_is_no_distribution() -> None:
+    with pytest.raises(ValueError, match="row 0 must sum to 1"):
+        Channel([[0.5, 0.500001]])

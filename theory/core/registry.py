@@ -74,6 +74,9 @@ class Registry:
             self._load_paper(slug)
         if id not in self._theorems:
             self._load()
+        if id in self._papers:
+            first = next((t for t in self._theorems if t.startswith(f"{id}.")), f"{id}.T1")
+            raise UnknownTheoremError(f"{id} is a paper: name one of its theorems, such as {first} (`whp list {id}`)")
         if id not in self._theorems:
             raise UnknownTheoremError(f"no theorem {id!r}{self._suggest(id)}")
         return self._theorems[id]

@@ -113,6 +113,14 @@ class Theorem:
         """The evaluable right-hand side, when the claim has one."""
         return self.claim.right if isinstance(self.claim.right, Bound) else None
 
+    @property
+    def announcement(self) -> str:
+        """The statement as a verdict on it is announced: a reported one as reported, under the reading chosen."""
+        if self.provenance != "reported":
+            return self.statement
+        where = f" ({self.locator})" if self.locator else ""
+        return f"As reported{where}: {self.statement} Under the reading: {self.reading}"
+
     def _repr_html_(self) -> str:
         from html import escape
 

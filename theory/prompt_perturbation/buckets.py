@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from numbers import Rational
 
+from whp.theory.prompt_perturbation.arguments import checked_integer, shortened
 from whp.theory.prompt_perturbation.channel import Number
 
 __all__ = [
@@ -42,10 +44,14 @@ def equal_width_labels(utilities: Sequence[Number], n_buckets: int) -> tuple[int
     >>> equal_width_labels((0.25, 0.25), 7)
     (0, 0)
     """
+    last = checked_integer("n_buckets", n_buckets, 1) - 1
+    _check_finite(utilities)
     low, high = min(utilities), max(utilities)
     if high == low:
         return (0,) * len(utilities)
-    return tuple(min(math.floor(n_buckets * ((u - low) / (high - low))), n_buckets - 1) for u in utilities)
+    if high - low == math.inf:  # the span alone overflows
+        return equal_width_labels([u / 2 for u in utilities], n_buckets)
+    return tuple(min(math.floor(n_buckets * ((u - low) / (high - low))), last) for u in utilities)
 
 
 def equal_frequency_labels(utilities: Sequence[Number], n_buckets: int) -> tuple[int, ...]:
@@ -71,12 +77,18 @@ def equal_frequency_labels(utilities: Sequence[Number], n_buckets: int) -> tuple
     >>> equal_frequency_labels((0.3, 0.1, 0.2, 0.2), 2)
     (1, 0, 0, 1)
     """
+    _check_finite(utilities)
     n_tokens = len(utilities)
-    groups = min(n_buckets, n_tokens)
+    groups = min(checked_integer("n_buckets", n_buckets, 1), n_tokens)
     labels = [0] * n_tokens
     for rank, token in enumerate(sorted(range(n_tokens), key=lambda index: (utilities[index], index))):
         labels[token] = rank * groups // n_tokens
     return tuple(labels)
+
+
+def _check_finite(utilities: Sequence[Number]) -> None:
+    if not utilities or not all(isinstance(u, Rational) or math.isfinite(u) for u in utilities):
+        raise ValueError(f"utilities must be at least one finite number, got {shortened(utilities)}")
 
 
 def bucket_sizes(labels: Sequence[int]) -> dict[int, int]:
@@ -98,6 +110,8 @@ def bucket_means(utilities: Sequence[Number], labels: Sequence[int]) -> dict[int
     >>> bucket_means((0.0, 1.0, 0.5), (0, 1, 1))
     {0: 0.0, 1: 0.75}
     """
+    if len(utilities) != len(labels):
+        raise ValueError(f"utilities and labels must have equal length, got {len(utilities)} and {len(labels)}")
     groups: dict[int, list[Number]] = {label: [] for label in sorted(set(labels))}
     for utility, label in zip(utilities, labels, strict=True):
         groups[label].append(utility)
@@ -117,6 +131,7 @@ def pooled_size_ratio(*labellings: Sequence[int]) -> Fraction:
     >>> pooled_size_ratio((1, 0, 0, 0, 0), (0, 0, 0, 1, 2))
     Fraction(4, 1)
     """
+    _check_some(labellings)
     sizes = [size for labels in labellings for size in bucket_sizes(labels).values()]
     return Fraction(max(sizes), min(sizes))
 
@@ -129,6 +144,7 @@ def own_size_ratio(*labellings: Sequence[int]) -> Fraction:
     >>> own_size_ratio((0, 0, 1, 1), (0, 0, 0, 1))
     Fraction(3, 1)
     """
+    _check_some(labellings)
     return max(pooled_size_ratio(labels) for labels in labellings)
 
 
@@ -140,5 +156,11 @@ def count_ratio(*labellings: Sequence[int]) -> Fraction:
     >>> count_ratio((1, 0, 0), (0, 1, 2))
     Fraction(3, 2)
     """
+    _check_some(labellings)
     counts = [len(set(labels)) for labels in labellings]
     return Fraction(max(counts), min(counts))
+
+
+def _check_some(labellings: Sequence[Sequence[int]]) -> None:
+    if not labellings or not all(len(labels) for labels in labellings):
+        raise ValueError(f"labellings must hold at least one token of at least one input, got {labellings}")

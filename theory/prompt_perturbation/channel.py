@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.prompt_perturbation.arguments import checked_integer, real_array
+
 __all__ = [
     "Channel",
     "Number",
@@ -65,10 +67,10 @@ class Channel:
         checked = _exact_rows(rows) if _is_exact(rows) else _float_rows(rows)
         n_inputs, n_outputs = len(checked), len(checked[0])
         default = range(n_inputs) if n_inputs <= n_outputs else ()
-        diagonal = tuple(int(index) for index in (default if inputs is None else inputs))
+        diagonal = tuple(checked_integer("inputs", index, 0) for index in (default if inputs is None else inputs))
         if diagonal and len(diagonal) != n_inputs:
             raise ValueError(f"inputs must name one output index for each of the {n_inputs} rows, got {len(diagonal)}")
-        if len(set(diagonal)) != len(diagonal) or any(not 0 <= index < n_outputs for index in diagonal):
+        if len(set(diagonal)) != len(diagonal) or any(index >= n_outputs for index in diagonal):
             raise ValueError(f"inputs must be distinct indices in 0..{n_outputs - 1}, got {diagonal}")
         object.__setattr__(self, "rows", checked)
         object.__setattr__(self, "inputs", diagonal)
@@ -115,17 +117,16 @@ def _exact_rows(rows: Sequence[Sequence[Any]] | NDArray[Any]) -> tuple[tuple[Fra
 
 
 def _float_rows(rows: Sequence[Sequence[Any]] | NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        matrix = np.array(rows, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError("rows must form a rectangular matrix of numbers") from error
+    if not isinstance(rows, np.ndarray) and len({len(row) for row in rows}) > 1:
+        raise ValueError(f"rows must form a rectangular matrix, got lengths {sorted({len(row) for row in rows})}")
+    matrix = real_array("rows", rows).copy()
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"rows must form a non-empty matrix, got shape {matrix.shape}")
     if not np.isfinite(matrix).all() or matrix.min() < 0.0:
         raise ValueError("rows must hold finite probabilities >= 0, got a negative, infinite or NaN entry")
     worst = int(np.argmax(np.abs(matrix.sum(axis=1) - 1.0)))
     if abs(matrix[worst].sum() - 1.0) > ROW_SUM_TOLERANCE:
-        raise ValueError(f"row {worst} must sum to 1, got {matrix[worst].sum()!r}")
+        raise ValueError(f"row {worst} must sum to 1, got {matrix[worst].sum()}")
     matrix.setflags(write=False)
     return matrix
 
@@ -149,6 +150,10 @@ def pairwise_ratio(first: Sequence[Number], second: Sequence[Number]) -> Number:
     >>> pairwise_ratio((Fraction(1, 2), Fraction(1, 2)), (Fraction(1, 9), Fraction(8, 9)))
     Fraction(9, 2)
     """
+    if len(first) != len(second):
+        raise ValueError(f"first and second must have equal length, got {len(first)} and {len(second)}")
+    if not all(0 <= p <= 1 for p in (*first, *second)) or not any(first):
+        raise ValueError("first and second must hold probabilities in [0, 1], the first not all zero")
     supported = [(p, q) for p, q in zip(first, second, strict=True) if p > 0]
     if any(q == 0 for _, q in supported):
         return math.inf
@@ -271,10 +276,15 @@ def bayes_recovery(channel: Channel, prior: Sequence[Number] | None = None) -> N
     """
     n_inputs = channel.shape[0]
     weights: Sequence[Number] = [Fraction(1, n_inputs)] * n_inputs if prior is None else list(prior)
-    if len(weights) != n_inputs or min(weights) < 0 or abs(float(sum(weights)) - 1.0) > ROW_SUM_TOLERANCE:
+    if len(weights) != n_inputs or not _is_distribution(weights):
         raise ValueError(f"prior must hold {n_inputs} probabilities that sum to 1, got {list(weights)}")
     if channel.exact:
         columns = zip(*channel.rows, strict=True)
         return sum((max(w * p for w, p in zip(weights, column, strict=True)) for column in columns), Fraction(0))
     joint = np.asarray(channel.rows) * np.asarray([float(w) for w in weights])[:, None]
     return float(joint.max(axis=0).sum())
+
+
+def _is_distribution(weights: Sequence[Number]) -> bool:
+    values = real_array("prior", weights)
+    return bool((values >= 0).all() and abs(values.sum() - 1.0) <= ROW_SUM_TOLERANCE)

@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.prompt_perturbation.arguments import checked_integer, checked_number, checked_rational, real_array
+
 __all__ = ["Context", "ContextualPrompt", "TokenEmbedding", "UnknownTokenError", "UtilityGridPair", "UtilityPair"]
 
 Context: TypeAlias = Literal["own_token", "original_neighbours", "perturbed_prefix"]
@@ -56,12 +58,10 @@ class UtilityGridPair:
             raise ValueError(
                 f"first and second must have one level per token, got {len(self.first)} and {len(self.second)}"
             )
-        if self.levels < 1:
-            raise ValueError(f"levels must be at least 1, got {self.levels}")
-        outside = [level for level in (*self.first, *self.second) if not 0 <= level < self.levels]
-        if outside:
-            raise ValueError(f"levels of tokens must lie in 0..{self.levels - 1}, got {outside[0]}")
-        if self.base < 1:
+        highest = checked_integer("levels", self.levels, 1) - 1
+        for level in (*self.first, *self.second):
+            checked_integer("levels of tokens", level, 0, highest)
+        if checked_rational("base", self.base) < 1:
             raise ValueError(f"base must be at least 1 (epsilon >= 0), got {self.base}")
 
     @property
@@ -121,17 +121,16 @@ class UtilityPair:
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
-            row = np.array(getattr(self, name), dtype=np.float64)
+            row = real_array(name, getattr(self, name))
             if row.ndim != 1 or row.size == 0 or not np.isfinite(row).all():
                 raise ValueError(f"{name} must be a non-empty vector of finite utilities, got shape {row.shape}")
             object.__setattr__(self, name, np.frombuffer(row.tobytes()))  # memory that no subject can unlock
         if self.first.shape != self.second.shape:
             raise ValueError(f"first and second must have equal length, got {self.first.size} and {self.second.size}")
-        if not (math.isfinite(self.epsilon) and self.epsilon >= 0):
+        if not (math.isfinite(checked_number("epsilon", self.epsilon)) and self.epsilon >= 0):
             raise ValueError(f"epsilon must be finite and >= 0, got {self.epsilon}")
-        if self.n_buckets < 1:
-            raise ValueError(f"n_buckets must be at least 1, got {self.n_buckets}")
-        if not (math.isfinite(self.sensitivity) and self.sensitivity > 0):
+        checked_integer("n_buckets", self.n_buckets, 1)
+        if not (math.isfinite(checked_number("sensitivity", self.sensitivity)) and self.sensitivity > 0):
             raise ValueError(f"sensitivity must be finite and > 0, got {self.sensitivity}")
 
     @property
@@ -178,11 +177,10 @@ class ContextualPrompt:
     context: Context
 
     def __post_init__(self) -> None:
-        if self.length < 1:
-            raise ValueError(f"length must be at least 1, got {self.length}")
+        checked_integer("length", self.length, 1)
         if self.context not in get_args(Context):
             raise ValueError(f"context must be one of {get_args(Context)}, got {self.context!r}")
-        if self.base < 1:
+        if checked_rational("base", self.base) < 1:
             raise ValueError(f"base must be at least 1, got {self.base}")
         size = len(self.levels) - 1
         shape = np.array(self.levels, dtype=object).shape
@@ -224,9 +222,11 @@ class TokenEmbedding:
 
     def __post_init__(self) -> None:
         tokens = tuple(self.tokens)
-        vectors = np.asarray(self.vectors).view()  # a view: freezing it leaves the caller's array writable
-        if vectors.dtype not in (np.float32, np.float64):
-            vectors = vectors.astype(np.float64)
+        if not all(isinstance(token, str) for token in tokens):
+            raise TypeError("tokens must be strings")
+        single = isinstance(self.vectors, np.ndarray) and self.vectors.dtype == np.float32
+        vectors = self.vectors if single else real_array("vectors", self.vectors)
+        vectors = vectors.view()  # freezing a view leaves the caller's array writable
         if vectors.ndim != 2 or vectors.shape[0] != len(tokens) or vectors.shape[1] == 0 or not tokens:
             raise ValueError(f"vectors must have one row per token ({len(tokens)}), got shape {vectors.shape}")
         broken = ~np.isfinite(vectors).all(axis=1)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.prompt_perturbation.arguments import shortened
 from whp.theory.prompt_perturbation.buckets import bucket_means, bucket_sizes, equal_width_labels
 from whp.theory.prompt_perturbation.channel import Channel, Number
 from whp.theory.prompt_perturbation.instances import ContextualPrompt, UtilityGridPair
@@ -38,6 +40,8 @@ def exponential_row(weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
     (Fraction(4, 7), Fraction(2, 7), Fraction(1, 7))
     """
     total = sum(weights, Fraction(0))
+    if total <= 0 or min(weights) < 0:
+        raise ValueError(f"weights must be >= 0 and not all zero, got {tuple(weights)}")
     return tuple(weight / total for weight in weights)
 
 
@@ -53,6 +57,8 @@ def bucketised_row(labels: Sequence[int], bucket_weights: Mapping[int, Fraction]
     (Fraction(3, 4), Fraction(1, 8), Fraction(1, 8))
     """
     sizes = bucket_sizes(labels)
+    if any(bucket_weights.get(label, 0) <= 0 for label in sizes):
+        raise ValueError(f"bucket_weights must be positive for every label that occurs, got {dict(bucket_weights)}")
     total = sum((bucket_weights[label] for label in sizes), Fraction(0))
     return tuple(bucket_weights[label] / total / sizes[label] for label in labels)
 
@@ -106,6 +112,10 @@ def exponential_log_row(utilities: NDArray[np.float64], epsilon: float, sensitiv
     >>> exponential_log_row(np.array([0.0, 0.0]), 1.0, 1.0)
     array([-0.69314718, -0.69314718])
     """
+    if utilities.size == 0 or not np.isfinite(utilities).all():
+        raise ValueError(f"utilities must be at least one finite number, got {shortened(utilities)}")
+    if not (math.isfinite(epsilon) and epsilon >= 0 and math.isfinite(sensitivity) and sensitivity > 0):
+        raise ValueError(f"epsilon must be >= 0, sensitivity > 0, both finite, got {epsilon} and {sensitivity}")
     return _normalised((utilities - utilities.max()) * (epsilon / (2.0 * sensitivity)))
 
 
@@ -122,6 +132,8 @@ def bucketised_log_row(
     >>> np.exp(bucketised_log_row(np.array([1.0, 0.0, 0.0]), (1, 0, 0), 0.0, 1.0))
     array([0.5 , 0.25, 0.25])
     """
+    if len(labels) != utilities.size or not labels:
+        raise ValueError(f"labels must name the bucket of each of {utilities.size} tokens, got {len(labels)}")
     used, members, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
     means = np.array([utilities[members == bucket].mean() for bucket in range(used.size)])
     per_bucket = exponential_log_row(means, epsilon, sensitivity) - np.log(sizes)

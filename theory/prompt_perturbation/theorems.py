@@ -234,7 +234,10 @@ PRIVACY = (
         id="prompt_perturbation.T2_data_free",
         paper=PAPER,
         title="Data-free privacy of the bucketised mechanism",
-        statement="For N_b >= 2 the mechanism of T1 is (eps + ln(k (N - k + 1) / 2))-LDP with k = min(N_b, floor((N + 1) / 2)).",
+        statement=(
+            "For N_b >= 2 the mechanism of T1 is (eps + ln(k (N - k + 1) / 2))-LDP, "
+            "k the smaller of N_b and floor((N + 1) / 2)."
+        ),
         assumptions=(BOUNDED_RANGE, GRID, SEVERAL),
         claim=Claim("ln(P[r|t] / P[r|t'])", "<=", bounds.DATA_FREE_BUDGET),
         provenance="derived",

@@ -497,3 +497,26 @@ def test_complex_and_textual_weights_are_refused_not_cast() -> None:
         engine.posterior_batch("X1", {"X2": np.array([[1j, 1]])})
     with pytest.raises(TypeError, match="new_marginals"):
         engine.jeffrey_posterior("X1", [0.5, 0.5])  # type: ignore[arg-type]
+
+
+def test_many_messages_that_are_small_but_not_tiny_do_not_underflow_together() -> None:
+    children = [DiscreteNode(f"x{i}", BINARY, ("C",), FLIP) for i in range(12)]
+    engine = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *children]))
+    small = {f"x{i}": np.full((2, 2), 1e-40) for i in range(12)}  # each message is above the rescaling level
+    np.testing.assert_allclose(engine.log_evidence_batch(small), -480 * math.log(10))
+    for values in engine.posterior_batch(["C", "x3"], small).values():
+        np.testing.assert_allclose(values, 0.5)
+    large = {name: np.full((2, 2), 1e40) for name in small}
+    np.testing.assert_allclose(engine.log_evidence_batch(large), 480 * math.log(10))
+
+
+def test_states_far_below_the_others_survive_in_tables_and_in_rows() -> None:
+    steep = [DiscreteFactor(("X",), [1e-300, 1.0])] * 2
+    tables = NetworkEngine(DiscreteMarkovNetwork({"X": BINARY}, steep))
+    assert tables.evidence_log_probability({"X": 0}) == pytest.approx(-600 * math.log(10))
+    copies = [DiscreteNode(f"x{i}", BINARY, ("C",), np.eye(2)) for i in range(4)]
+    path = [DiscreteNode(b, BINARY, (a,), np.eye(2)) for a, b in itertools.pairwise("CDEFG")]  # D is summed out late
+    rows = NetworkEngine(BayesianNetwork([DiscreteNode("C", BINARY, (), [0.5, 0.5]), *copies, *path]))
+    weights = {f"x{i}": [[1e-150, 1.0]] for i in range(4)}
+    expected = math.log(0.5) - 600 * math.log(10)
+    np.testing.assert_allclose(rows.log_evidence_batch(weights, {"D": 0}), [expected])

@@ -82,7 +82,7 @@ class Cluster:
         return subprocess.Popen(command, cwd=self.folder, env=ENVIRONMENT, **quiet)
 
     def add_worker(self) -> None:
-        options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder))
+        options = ("--nthreads", "1", "--no-nanny", "--death-timeout", "30", "--local-directory", str(self.folder))
         self.workers.append(self._start("worker", self.address, *options))
 
     def kill(self, process: "subprocess.Popen[bytes]") -> None:

@@ -12,9 +12,9 @@ import pytest
 from whp.proofs_checks.cli import main
 from whp.proofs_checks.cluster import ClusterError, ClusterExecutor, pack
 from whp.proofs_checks.engine import verify
-from whp.proofs_checks.engine.blocks import plan
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.files import read
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 from whp.proofs_checks.engine.scheduling import Desk, Pool, Run, WorkerKilledError, run_here, run_shard
 from whp.theory.core.registry import load_papers

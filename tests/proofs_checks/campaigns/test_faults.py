@@ -8,10 +8,10 @@ import time
 import pytest
 
 from whp.proofs_checks.engine import verify
-from whp.proofs_checks.engine.blocks import plan
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.files import read
 from whp.proofs_checks.engine.ledger import Ledger
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import checks_of
 
 psutil = pytest.importorskip("psutil", reason="finds the worker processes; comes with the extra cluster")

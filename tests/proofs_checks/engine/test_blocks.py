@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from whp.proofs_checks.engine import Check, Instances, Limits, Mutant, Vectorised, at_most, identity
-from whp.proofs_checks.engine.blocks import Form, plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget
+from whp.proofs_checks.engine.form import Form
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 
 
@@ -98,7 +100,8 @@ def vectorised_run(monkeypatch, check, observe_one, observe_all, draw, size=8):
         observe=observe_one,
         vectorised=Vectorised(draw, observe_all, lambda batch, i: batch[i].item()),
     )
-    monkeypatch.setattr("whp.proofs_checks.engine.blocks.find_check", lambda id: made)
+    for module in ("blocks", "form", "plan"):
+        monkeypatch.setattr(f"whp.proofs_checks.engine.{module}.find_check", lambda id: made)
     block = next(b for b in planned(made) if b.phase == "sampled")
     return run_block(replace(block, size=size))
 
@@ -163,7 +166,8 @@ def test_claims_that_change_between_replicates_are_an_error(monkeypatch, check):
 
     coin = check("coin/heads")
     made = replace(coin, observe=lambda instance, *, toss, rng: event(False, probability=0.5 + 0.1 * rng.random()))
-    monkeypatch.setattr("whp.proofs_checks.engine.blocks.find_check", lambda id: made)
+    for module in ("blocks", "form", "plan"):
+        monkeypatch.setattr(f"whp.proofs_checks.engine.{module}.find_check", lambda id: made)
     found = run_block(planned(made)[0])
     assert any("differs between replicates" in e.message or "differently" in e.message for e in found.errors)
 

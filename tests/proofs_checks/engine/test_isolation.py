@@ -200,7 +200,7 @@ def test_spawn_refuses_what_a_new_interpreter_cannot_find():
 
 
 def in_a_worker(kind):
-    with Isolated(behave, Limits(seconds=0.5, memory_bytes=2**28)) as subject:
+    with Isolated(behave, Limits(seconds=3, memory_bytes=2**28)) as subject:
         try:
             return subject(kind)[0]
         except Exception as error:
@@ -215,7 +215,7 @@ def test_it_works_inside_daemonic_pool_workers():
 
 
 def test_it_works_inside_spawned_workers():
-    limits = Limits(seconds=0.5, memory_bytes=2**28)
+    limits = Limits(seconds=3, memory_bytes=2**28)
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         assert pool.submit(Isolated(math.sqrt, limits), 4.0).result(60) == 2.0
@@ -266,6 +266,7 @@ def test_calls_from_several_threads_do_not_mix():
 
 
 def test_nothing_is_left_behind():
+    gc.collect()  # what other tests left is theirs
     descriptors = len(os.listdir("/proc/self/fd"))
     pids = []
     for kind in ("fine", "exit", "raise"):
@@ -278,7 +279,7 @@ def test_nothing_is_left_behind():
     del forgotten
     gc.collect()
     assert all(gone(pid) for pid in pids)
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
     for pid in pids:
         with pytest.raises(ChildProcessError):  # reaped: no zombie of ours
             os.waitpid(pid, os.WNOHANG)

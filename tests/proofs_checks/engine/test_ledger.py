@@ -128,7 +128,7 @@ def test_a_changed_subject_is_another_question(tmp_path, tiny):
     import importlib
 
     from whp.proofs_checks.engine import ledger as module
-    from whp.proofs_checks.engine.blocks import Block
+    from whp.proofs_checks.engine.plan import Block
 
     file = tmp_path / "subject_of_ledger.py"
     block = Block("tiny.sums/sum", "sampled", 0, 0, 8, 0, "x1")

@@ -1,5 +1,6 @@
 """Every check is shown to be able to fail, cheaply."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -19,12 +20,9 @@ def kill(tiny):
 def made(monkeypatch, **changes):
     """The vectorised check with parts replaced."""
     check = replace(find_check("tiny.arrays/square"), vectorised=None, **changes)
-    for module in ("mutants", "blocks"):
-        name = "checks_of" if module == "mutants" else "find_check"
-        value = (lambda id: (check,)) if module == "mutants" else (lambda id: check)
-        import sys
-
-        monkeypatch.setattr(sys.modules[f"whp.proofs_checks.engine.{module}"], name, value)
+    monkeypatch.setattr(sys.modules["whp.proofs_checks.engine.mutants"], "checks_of", lambda id: (check,))
+    for module in ("blocks", "form", "plan"):
+        monkeypatch.setattr(sys.modules[f"whp.proofs_checks.engine.{module}"], "find_check", lambda id: check)
     return check
 
 

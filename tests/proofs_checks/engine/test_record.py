@@ -175,7 +175,7 @@ def test_an_error_record_holds_no_path_and_no_address():
 
 
 def test_tracebacks_given_as_text_lose_their_folders_and_addresses():
-    trace = 'File "/home/me/solver.py", line 3, in solve\n  File "C:\\me\\b.py", line 1\n<object at 0x7f0011223344>'
+    trace = 'File "/opt/me/solver.py", line 3, in solve\n  File "C:\\me\\b.py", line 1\n<object at 0x7f0011223344>'
     record = ErrorRecord(Location("sampled", 0, 0), "E", 'File "/tmp/x.py"', trace)
     assert record.traceback == 'File "solver.py", line 3, in solve\n  File "b.py", line 1\n<object at 0x...>'
     assert record.message == 'File "x.py"'

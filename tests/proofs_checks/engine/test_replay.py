@@ -5,9 +5,10 @@ import json
 import pytest
 
 from whp.proofs_checks.engine import Limits, replay
-from whp.proofs_checks.engine.blocks import plan, run_block
+from whp.proofs_checks.engine.blocks import run_block
 from whp.proofs_checks.engine.budget import Budget
 from whp.proofs_checks.engine.files import EvidenceFile, read, write, write_all
+from whp.proofs_checks.engine.plan import plan
 from whp.proofs_checks.engine.registry import find_check
 
 

@@ -221,6 +221,17 @@ def test_a_snapshot_finds_and_undoes_changes_of_every_container():
     big[0] = 1
 
 
+def test_a_snapshot_finds_a_read_only_array_that_its_owner_unlocked():
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    before = Snapshot(array)
+    assert not before.restore()
+    array.flags.writeable = True
+    array[0] = 7.0
+    assert before.restore()
+    assert array.tolist() == [0.0, 1.0, 2.0] and not array.flags.writeable
+
+
 def test_verify_refuses_what_is_no_budget_seed_or_number_of_jobs(run):
     for given, words in (
         ({"seed": -1}, "seed"),
