@@ -5,6 +5,7 @@ import pytest
 
 from whp.algorithms.plackett_luce_design import sample_rankings
 from whp.proofs_checks.engine import verify
+from whp.theory.plackett_luce_design import leverages
 
 
 def one_item_over_and_over(utilities, subsets, rng):
@@ -33,3 +34,17 @@ def starts_at_the_optimum(problem, start, schedule, replicates, rng):
 def test_output_of_another_kind_is_an_error(claim, slot, subject):
     report = verify(claim, subject={slot: subject}, budget="quick")
     assert [theorem.subject.kind for theorem in report.theorems] == ["error"]
+
+
+def invariant_zeros(problem, design, subsets):
+    return np.zeros(len(subsets))
+
+
+def scaled_leverages(problem, design, subsets):
+    return 2.0 * leverages(problem, design, subsets)
+
+
+@pytest.mark.parametrize("subject", [invariant_zeros, scaled_leverages])
+def test_invariance_does_not_excuse_wrong_leverages(subject):
+    report = verify("plackett_luce_design.T9", subject={"leverages": subject}, budget="quick")
+    assert [theorem.subject.kind for theorem in report.theorems] == ["refuted"]
