@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .budget import Budget
-from .descent import Deployment, DescentResult, Method, Run
+from .descent import Deployment, DescentResult, Method, Run, check_method
 from .oracle import DecisionOracle, refuse_shared_samples
 from .projections import DecisionSet
 
@@ -75,6 +75,9 @@ class AskTell:
         decision_set: DecisionSet | None = None,
         deploy: Literal["free", "feasible"] = "free",
     ) -> None:
+        if not isinstance(oracle, DecisionOracle):
+            raise TypeError(f"oracle must be a DecisionOracle, got {type(oracle).__name__}")
+        check_method(method)
         if oracle.replicates is not None:
             raise ValueError(f"AskTell serves one run, got an oracle with {oracle.replicates} replicates")
         limit = budget if isinstance(budget, Budget) else Budget(budget)
@@ -107,6 +110,8 @@ class AskTell:
         ValueError
             If ``at_most`` is below one.
         """
+        if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, (int, np.integer))):
+            raise TypeError(f"at_most must be an integer, got {at_most!r}")
         if at_most is not None and at_most < 1:
             raise ValueError(f"at_most must be at least 1, got {at_most}")
         with self._lock:

@@ -234,8 +234,15 @@ def plan_for_accuracy(
     ):
         if not (math.isfinite(value) and value > least):
             raise ValueError(f"{name} must be {'at least 0' if least < 0 else 'positive'} and finite, got {value}")
-    shares = ApproachOne() if isotropic_share is None else as_schedule("isotropic_share", isotropic_share, 1.0)
+    shares: Schedule = ApproachOne()
+    if isotropic_share is not None:
+        shares = as_schedule("isotropic_share", isotropic_share, 1.0, zero=callable(isotropic_share))
     d, third = dimension, epsilon**2 / 3.0
+    if not (1e-50 < epsilon < 1e50 and 1e-50 < smoothness < 1e50 and variance < 1e50 and initial_gap < 1e50):
+        raise ValueError(
+            "epsilon, smoothness, variance and initial_gap must lie between 1e-50 and 1e50 for a plan, got "
+            f"{epsilon}, {smoothness}, {variance} and {initial_gap}"
+        )
     step = 1.0 / (12.0 * smoothness * (d if small_step else 1))
     # the start part, d / mean share * 4 gap / (step T) <= epsilon^2 / 3: the shares sum to 4 d gap / (step third)
     iterations, total = _iterations_for(shares, 4.0 * d * initial_gap / (step * third))
@@ -266,6 +273,7 @@ def _iterations_for(shares: Schedule, wanted: float) -> tuple[int, float]:
 
 def _steady(shares: Schedule, share: float) -> bool:
     """Whether a schedule has stopped changing."""
+    shares = getattr(shares, "function", shares)  # the schedule behind the check of its values
     if isinstance(shares, ApproachOne):
         return shares.ratio == 1.0 or share > 1.0 - 1e-9
     return isinstance(shares, Constant)

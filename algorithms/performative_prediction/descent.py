@@ -6,6 +6,7 @@ calls the user's sampler, and `AskTell`, where the samples come from outside (a 
 
 import itertools
 import math
+import sys
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -104,8 +105,14 @@ class Run:
             raise TypeError(f"rng must be a numpy.random.Generator, got {type(rng).__name__}")
         if deploy not in ("free", "feasible"):
             raise ValueError(f"deploy must be 'free' or 'feasible', got {deploy!r}")
+        if isinstance(divergence_radius, bool) or not isinstance(
+            divergence_radius, (int, float, np.integer, np.floating)
+        ):
+            raise TypeError(f"divergence_radius must be a number, got {divergence_radius!r}")
         if not divergence_radius > 0.0:
             raise ValueError(f"divergence_radius must be positive, got {divergence_radius}")
+        if decision_set is not None and not callable(getattr(decision_set, "project", None)):
+            raise TypeError(f"decision_set must have a method project(x), got {type(decision_set).__name__}")
         self.oracle = oracle
         self.budget = budget
         self.decision_set = decision_set
@@ -119,7 +126,10 @@ class Run:
         self.decisions = [self.x]
         self.steps: list[Step] = []
         self.samples: list[int] = []
-        self._far = (divergence_radius * (1.0 + float(np.abs(self.x).max()))) ** 2
+        far = float(divergence_radius) * (1.0 + float(np.abs(self.x).max()))
+        if not float(np.abs(self.x).max()) < 1e150:
+            raise ValueError(f"start must be below 1e150 in size, got {float(np.abs(self.x).max())}")
+        self._far = min(far * far, sys.float_info.max)  # an infinite square is far whatever the radius
 
     def _first_decision(self, start: ArrayLike) -> Array:
         """Check the start and give every replicate its copy."""
@@ -130,13 +140,15 @@ class Run:
         if not np.isfinite(x).all():
             raise ValueError(f"start must be finite, got {x[~np.isfinite(x)][0]} among its entries")
         x = np.array(np.broadcast_to(x, shape))
-        return x if self.decision_set is None else self._project(x)
+        return _sealed(x if self.decision_set is None else self._project(x))
 
     def _project(self, x: Array) -> Array:
         assert self.decision_set is not None
-        inside = np.asarray(self.decision_set.project(x), dtype=np.float64)
+        inside = np.array(self.decision_set.project(x), dtype=np.float64)
         if inside.shape != x.shape:
             raise ValueError(f"decision_set.project must keep the shape {x.shape}, got {inside.shape}")
+        if not math.isfinite(np.vdot(inside, inside)) and not np.isfinite(inside).all():
+            raise ValueError(f"decision_set.project must return finite numbers, got {inside[~np.isfinite(inside)][0]}")
         return inside
 
     def allot(self, *wanted: int) -> tuple[int, ...] | None:
@@ -152,23 +164,27 @@ class Run:
         if self.deploy_inside:
             plus, minus = self._project(plus), self._project(minus)
             direction = (plus - minus) / (2.0 * radius)
+        plus.flags.writeable = minus.flags.writeable = False  # a sampler must not move what it is asked about
         return plus, minus, direction
 
     def move(self, step: Step) -> None:
         """Take ``x <- project(x - beta g)`` with the estimate ``g = slope u``, and record the iteration."""
         length = step.step * step.slope
         x = self.x - (length * step.direction if self.x.ndim == 1 else length[..., None] * step.direction)
+        square = x.dot(x) if x.ndim == 1 else np.vecdot(x, x).max()
+        if not square <= self._far:  # true for nan as well
+            self.diverged = True
+            x = np.where(np.isfinite(x).all(axis=-1, keepdims=True), x, self.x)  # no step beyond the range of floats
         if self.decision_set is not None:
             x = self._project(x)
+            self.diverged = bool(self.diverged and np.vecdot(x, x).max() > self._far)
+        x.flags.writeable = False
         self.x = x
         self.iteration += 1
         self.steps.append(step)
         self.samples.append(self.spent)
         if self.keep_decisions:
             self.decisions.append(x)
-        square = x.dot(x) if x.ndim == 1 else np.vecdot(x, x).max()
-        if not square <= self._far:  # true for nan as well
-            self.diverged = True
 
     def result(self) -> "DescentResult":
         """Everything known about the run."""
@@ -231,6 +247,12 @@ class DescentTrace:
             along=None if guides is None else np.array([s.along for s in steps]),
             guides=guides,
         )
+
+
+def _sealed(x: Array) -> Array:
+    """Make a decision read-only, so that a sampler or a loss cannot move it."""
+    x.flags.writeable = False
+    return x
 
 
 def _stacked(arrays: list[Array]) -> Array:
@@ -333,6 +355,18 @@ class Method(Protocol):
         ...
 
 
+def check_method(method: object) -> None:
+    """Refuse what is no zeroth-order method.
+
+    Raises
+    ------
+    TypeError
+        If there is no ``iterate``.
+    """
+    if isinstance(method, type) or not callable(getattr(method, "iterate", None)):
+        raise TypeError(f"method must have a method iterate(run), for example GuidedNewSamples(...), got {method!r}")
+
+
 def minimise(
     oracle: DecisionOracle,
     start: ArrayLike,
@@ -389,6 +423,7 @@ def minimise(
     if not isinstance(oracle, DecisionOracle):
         raise TypeError(f"oracle must be a DecisionOracle, got {type(oracle).__name__}")
     limit = budget if isinstance(budget, Budget) else Budget(budget)
+    check_method(method)
     run = Run(oracle, start, limit, rng, decision_set, deploy, divergence_radius, keep_decisions)
     plan = method.iterate(run)
     draw, sampling, inspected = oracle.draw, run.sampling, False

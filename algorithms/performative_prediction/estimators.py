@@ -21,6 +21,34 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
+def _finite(name: str, value: ArrayLike) -> Array:
+    """Array of at least one axis without nan or infinity; fractions stay fractions."""
+    array = np.asarray(value)
+    if array.dtype != object:
+        try:
+            array = array.astype(np.float64, copy=False)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must be an array of numbers, got {value!r}") from error
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)].flat[0]} among its entries")
+    if array.ndim == 0 or array.size == 0:
+        raise ValueError(f"{name} must be an array with at least one entry, got {value!r}")
+    return array
+
+
+def _arguments(radius: Any, direction: ArrayLike, **losses: Any) -> Array:
+    """Check radius and losses, and return the direction as an array."""
+    if isinstance(radius, (bool, str)) or (not np.isscalar(radius) and np.ndim(radius) != 0):
+        raise TypeError(f"radius must be a number, got {radius!r}")
+    if radius is None or not 0 < radius < math.inf:
+        raise ValueError(f"radius must be positive and finite, got {radius!r}")
+    for name, loss in losses.items():
+        if loss is None or isinstance(loss, str):
+            raise TypeError(f"{name} must be a number or an array of numbers, got {loss!r}")
+        _finite(name, np.atleast_1d(loss))
+    return _finite("direction", direction)
+
+
 def unit_guide(vector: Array, tolerance: float = 0.0) -> Array:
     """Normalise a guide; rows of norm at most ``tolerance`` become zero, which means no guide.
 
@@ -40,11 +68,15 @@ def unit_guide(vector: Array, tolerance: float = 0.0) -> Array:
     >>> unit_guide(np.array([3e-200, 4e-200]))
     array([0.6, 0.8])
     """
+    if type(vector) is not np.ndarray:
+        vector = _finite("vector", vector)
+    if not tolerance >= 0.0:
+        raise ValueError(f"tolerance must be at least 0, got {tolerance}")
     if vector.ndim == 1:  # the common case, without the detour
         norm = math.sqrt(np.vdot(vector, vector))
         if 1e-140 < norm < 1e140 and norm > tolerance:
             return vector / norm
-    top = np.abs(vector).max(axis=-1, keepdims=True)
+    top = np.abs(_finite("vector", vector)).max(axis=-1, keepdims=True)
     scaled = vector / np.where(top > 0.0, top, 1.0)  # squares of tiny or huge entries would leave the float range
     length = np.sqrt(np.square(scaled).sum(axis=-1, keepdims=True))
     keep = (top > 0.0) & (top * length > tolerance)
@@ -75,6 +107,14 @@ def guided_direction(guide: Array, alpha: ArrayLike, isotropic: Array, along: Ar
     array([2., 0.])
     """
     share = np.asarray(alpha, dtype=np.float64)
+    if not ((share >= 0.0) & (share <= 1.0)).all():
+        raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
+    guide, isotropic, along = _finite("guide", guide), _finite("isotropic", isotropic), np.asarray(along)
+    if isotropic.shape != guide.shape or along.shape not in ((), guide.shape[:-1]):
+        raise ValueError(
+            f"isotropic must have the shape {guide.shape} of guide and along {guide.shape[:-1]}, got "
+            f"{isotropic.shape} and {along.shape}"
+        )
     weight = np.sqrt(1.0 - share) * np.asarray(along)
     return np.asarray(np.sqrt(share / guide.shape[-1])[..., None] * isotropic + weight[..., None] * guide)
 
@@ -98,6 +138,8 @@ def rademacher_direction(shape: tuple[int, ...], rng: np.random.Generator) -> Ar
     >>> set(rademacher_direction((100,), np.random.default_rng(0))) == {-1.0, 1.0}
     True
     """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator, got {type(rng).__name__}")
     return 2.0 * rng.integers(0, 2, size=shape).astype(np.float64) - 1.0
 
 
@@ -122,6 +164,7 @@ def two_point_estimate(loss_plus: Any, loss_minus: Any, radius: float, direction
     >>> two_point_estimate(3.0, 1.0, 0.5, np.array([1.0, -1.0]))
     array([ 2., -2.])
     """
+    direction = _arguments(radius, direction, loss_plus=loss_plus, loss_minus=loss_minus)
     slope = (loss_plus - loss_minus) / (2 * radius)  # fractions stay fractions
     return np.asarray(slope * direction if direction.ndim == 1 else slope[..., None] * direction)
 
@@ -149,6 +192,7 @@ def one_point_estimate(loss: Any, radius: float, direction: Array, control: Any 
     >>> one_point_estimate(3.0, 0.5, np.array([1.0, -1.0]), control=2.0)
     array([ 2., -2.])
     """
+    direction = _arguments(radius, direction, loss=loss, control=control)
     slope = (loss - control) / radius
     return slope * direction if direction.ndim == 1 else np.asarray(slope)[..., None] * direction
 

@@ -7,6 +7,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.performative_prediction.validation import finite_number, positive_integer
+
 from .projections import DecisionSet
 
 __all__ = ["ExactResult", "exact_minimiser", "gradient_descent", "repeated_retraining"]
@@ -101,6 +103,8 @@ def gradient_descent(
     >>> gradient_descent(problem, [0.0], step=4.0).decision
     array([-4.])
     """
+    if not callable(getattr(problem, "gradient", None)):
+        raise TypeError(f"problem must have a method gradient(x), got {type(problem).__name__}")
     return _iterate(problem.gradient, problem.dimension, start, step, iterations, tolerance, decision_set)
 
 
@@ -141,6 +145,8 @@ def repeated_retraining(
     >>> repeated_retraining(problem, [0.0], step=2.0).decision
     array([-2.])
     """
+    if not callable(getattr(problem, "known_gradient", None)):
+        raise TypeError(f"problem must have a method known_gradient(x), got {type(problem).__name__}")
     return _iterate(problem.known_gradient, problem.dimension, start, step, iterations, tolerance, decision_set)
 
 
@@ -154,13 +160,17 @@ def _iterate(
     decision_set: DecisionSet | None,
 ) -> ExactResult:
     """Follow a vector field with a constant step."""
+    if decision_set is not None and not callable(getattr(decision_set, "project", None)):
+        raise TypeError(f"decision_set must have a method project(x), got {type(decision_set).__name__}")
     x = np.array(start, dtype=np.float64)
     if x.shape != (dimension,) or not np.isfinite(x).all():
         raise ValueError(f"start must be finite and of shape ({dimension},), got shape {x.shape}")
     if not (math.isfinite(step) and step > 0.0):
         raise ValueError(f"step must be positive and finite, got {step}")
-    if iterations < 1:
-        raise ValueError(f"iterations must be at least 1, got {iterations}")
+    positive_integer("iterations", iterations)
+    finite_number("tolerance", tolerance, at_least=0.0)
+    if not float(np.abs(x).max()) < 1e150:
+        raise ValueError(f"start must be below 1e150 in size, got {float(np.abs(x).max())}")
     far = 1e10 * (1.0 + float(np.abs(x).max()))
     curvature, slope = 0.0, field(x)
     residual = math.inf
@@ -169,7 +179,7 @@ def _iterate(
         target = target if decision_set is None else decision_set.project(target)
         moved = target - x
         length = float(np.linalg.norm(moved))
-        residual = length / step
+        residual = _gradient_mapping(x, slope, step, decision_set)
         if residual <= tolerance:
             return ExactResult(x, residual, k, "converged", math.inf)
         next_slope = field(target)
@@ -178,6 +188,15 @@ def _iterate(
         if not float(np.abs(x).max()) <= far:
             return ExactResult(x, residual, k + 1, "diverged", 2.0 / curvature if curvature > 0 else math.inf)
     return ExactResult(x, residual, iterations, "iterations", math.inf)
+
+
+def _gradient_mapping(x: Array, slope: Array, step: float, decision_set: DecisionSet | None) -> float:
+    """Length of ``(x - project(x - s slope)) / s``, with ``s`` large enough for the difference not to be rounding."""
+    length = float(np.linalg.norm(slope))
+    if decision_set is None or length == 0.0:
+        return length
+    probe = max(step, 1e-6 * (1.0 + float(np.abs(x).max())) / length)
+    return float(np.linalg.norm(x - decision_set.project(x - probe * slope))) / probe
 
 
 def exact_minimiser(problem: ExactProblem, starts: ArrayLike, tolerance: float = 1e-8) -> Array:

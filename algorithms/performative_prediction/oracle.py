@@ -26,6 +26,18 @@ def _ones(count: int) -> Array:
     return ones
 
 
+def _plain(name: str, values: Any, dtype: Any) -> Any:
+    """Return what a function of the user returned as an ordinary array of real numbers, or refuse it."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise OracleError(f"{name} must return numbers, got a masked array with missing ones")
+    if np.iscomplexobj(values):
+        raise OracleError(f"{name} must return real numbers, got complex ones")
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise OracleError(f"{name} must return an array of numbers, got {type(values).__name__}") from error
+
+
 @dataclass(frozen=True)
 class DecisionOracle:
     """A known loss ``f(x, xi)`` and an unknown law ``D(x)`` from which one may only draw.
@@ -110,7 +122,7 @@ class DecisionOracle:
             If the shape is wrong or a number is not finite.
         """
         if type(samples) is not np.ndarray:
-            samples = np.asarray(samples)
+            samples = _plain("sample", samples, None)
         wanted = (count,) if self.replicates is None else (self.replicates, count)
         if samples.shape[: len(wanted)] != wanted:
             raise OracleError(
@@ -135,8 +147,8 @@ class DecisionOracle:
             If ``loss`` returns the wrong shape or a number that is not finite.
         """
         values = self.loss(x, samples)
-        if type(values) is not np.ndarray:
-            values = np.asarray(values, dtype=np.float64)
+        if type(values) is not np.ndarray or values.dtype.kind not in "fiub":
+            values = _plain("loss", values, np.float64)
         wanted = (count,) if self.replicates is None else (self.replicates, count)
         if values.shape != wanted:
             raise OracleError(f"loss must return an array of shape {wanted}, got {values.shape}")
@@ -161,8 +173,8 @@ class DecisionOracle:
         if self.loss_gradient is None:
             raise OracleError("a guided method needs the partial gradient of the loss: pass loss_gradient=")
         values = self.loss_gradient(x, samples)
-        if type(values) is not np.ndarray:
-            values = np.asarray(values, dtype=np.float64)
+        if type(values) is not np.ndarray or values.dtype.kind not in "fiub":
+            values = _plain("loss_gradient", values, np.float64)
         d = self.dimension
         wanted = (count, d) if self.replicates is None else (self.replicates, count, d)
         if values.shape != wanted:

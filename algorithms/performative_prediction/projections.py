@@ -12,6 +12,13 @@ __all__ = ["Ball", "Box", "ConvexSet", "DecisionSet", "Simplex"]
 Array = NDArray[np.float64]
 
 
+def _finite_decision(x: ArrayLike) -> Array:
+    decision = np.asarray(x, dtype=np.float64)
+    if decision.ndim == 0 or decision.shape[-1] == 0 or not np.isfinite(decision).all():
+        raise ValueError(f"x must be a finite decision with at least one entry, got {x!r}")
+    return decision
+
+
 class DecisionSet(Protocol):
     """A closed convex set of decisions."""
 
@@ -56,6 +63,8 @@ class Box:
     def project(self, x: Array) -> Array:
         """Nearest point of the box; shapes ``(..., d) -> (..., d)``."""
         low, high = self._ends
+        if np.isnan(x).any():
+            raise ValueError("x must not hold nan")
         return np.minimum(np.maximum(x, low), high)
 
 
@@ -94,7 +103,7 @@ class Ball:
     def project(self, x: Array) -> Array:
         """Nearest point of the ball; shapes ``(..., d) -> (..., d)``."""
         centre = np.asarray(self.centre, dtype=np.float64)
-        offset = np.asarray(x, dtype=np.float64) - centre
+        offset = _finite_decision(x) - centre
         top = np.abs(offset).max(axis=-1, keepdims=True)
         scale = np.where(top > 0.0, top, 1.0)  # against overflow of the square
         norm = scale * np.sqrt(np.square(offset / scale).sum(axis=-1, keepdims=True))
@@ -132,7 +141,7 @@ class Simplex:
 
     def project(self, x: Array) -> Array:
         """Nearest point of the simplex by sorting; shapes ``(..., d) -> (..., d)``."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _finite_decision(x)
         x = x - x.max(axis=-1, keepdims=True)  # a shift along (1, ..., 1) does not change the projection
         descending = -np.sort(-x, axis=-1)
         excess = np.cumsum(descending, axis=-1) - self.total
@@ -171,7 +180,7 @@ class ConvexSet:
 
     def project(self, x: Array) -> Array:
         """Nearest point of the set; shapes ``(..., d) -> (..., d)``."""
-        x = np.asarray(x, dtype=np.float64)
+        x = _finite_decision(x)
         if x.shape[-1] != self.dimension:
             raise ValueError(f"decisions must have length {self.dimension}, got {x.shape[-1]}")
         if x.ndim > 1:

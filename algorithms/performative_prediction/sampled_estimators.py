@@ -7,6 +7,8 @@ shape of ``x``.
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.performative_prediction.validation import finite_array, finite_number, positive_integer
+
 from .estimators import guided_direction, one_point_estimate, two_point_estimate
 from .oracle import DecisionOracle
 from .same_sample_trap import same_sample_estimate
@@ -20,6 +22,24 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+
+def _check(oracle: DecisionOracle, x: Array, batch: int, rng: np.random.Generator, radius: float = 1.0) -> None:
+    """Refuse malformed arguments before anything is drawn."""
+    if not isinstance(oracle, DecisionOracle):
+        raise TypeError(f"oracle must be a DecisionOracle, got {type(oracle).__name__}")
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator, got {type(rng).__name__}")
+    positive_integer("batch", batch)
+    finite_number("radius", radius, above=0.0)
+    finite_array("x", x, len(oracle.batch) + 1, (*oracle.batch, oracle.dimension))
+
+
+def _guides(guide: Array, x: Array) -> Array:
+    guides = np.asarray(guide, dtype=np.float64)
+    if guides.shape not in (x.shape, x.shape[-1:]):
+        raise ValueError(f"guide must have shape {x.shape} or {x.shape[-1:]}, got {guides.shape}")
+    return np.broadcast_to(guides, x.shape)
 
 
 def guided_two_point(
@@ -58,7 +78,9 @@ def guided_two_point(
     >>> bool(abs(guided_two_point(oracle, x, g, 0.5, 0.1, 1, np.random.default_rng(0)).mean() - 2.5) < 0.2)
     True
     """
-    guides = np.broadcast_to(guide, x.shape)
+    _check(oracle, x, batch, rng, radius)
+    x = np.asarray(x, dtype=np.float64)
+    guides = _guides(guide, x)
     u = guided_direction(guides, alpha, rng.standard_normal(x.shape), rng.standard_normal(x.shape[:-1]))
     plus, minus = x + radius * u, x - radius * u
     above = oracle.mean_loss(plus, oracle.draw(plus, batch, rng), batch)
@@ -79,6 +101,8 @@ def gaussian_two_point(oracle: DecisionOracle, x: Array, radius: float, batch: i
     numpy.ndarray
         Its mean is ``grad F_mu(x)``.
     """
+    _check(oracle, x, batch, rng, radius)
+    x = np.asarray(x, dtype=np.float64)
     u = rng.standard_normal(x.shape)
     plus, minus = x + radius * u, x - radius * u
     above = oracle.mean_loss(plus, oracle.draw(plus, batch, rng), batch)
@@ -103,6 +127,8 @@ def gaussian_one_point(
     numpy.ndarray
         Its mean is ``grad F_mu(x)`` whatever the control.
     """
+    _check(oracle, x, batch, rng, radius)
+    x = np.asarray(x, dtype=np.float64)
     u = rng.standard_normal(x.shape)
     plus = x + radius * u
     return one_point_estimate(oracle.mean_loss(plus, oracle.draw(plus, batch, rng), batch), radius, u, control)
@@ -123,7 +149,9 @@ def shared_sample_two_point(
     numpy.ndarray
         Its mean is ``Sigma E grad_x f`` for losses quadratic in ``x``.
     """
-    guides = np.broadcast_to(guide, x.shape)
+    _check(oracle, x, batch, rng, radius)
+    x = np.asarray(x, dtype=np.float64)
+    guides = _guides(guide, x)
     u = guided_direction(guides, alpha, rng.standard_normal(x.shape), rng.standard_normal(x.shape[:-1]))
     return same_sample_estimate(oracle, x, radius, u, oracle.draw(x, batch, rng))
 
@@ -143,4 +171,6 @@ def mean_known_gradient(oracle: DecisionOracle, x: Array, count: int, rng: np.ra
     numpy.ndarray
         Its mean is ``E_{D(x)} grad_x f(x, xi)``: the gradient of ``F`` only if the law does not respond.
     """
+    _check(oracle, x, count, rng)
+    x = np.asarray(x, dtype=np.float64)
     return oracle.mean_gradient(x, oracle.draw(x, count, rng), count)

@@ -155,6 +155,9 @@ def pricing_oracle(problems: Sequence[MultiproductPricing]) -> DecisionOracle:
     """
     if not problems:
         raise ValueError("problems must hold at least one instance")
+    for problem in problems:
+        if not isinstance(problem, MultiproductPricing):
+            raise TypeError(f"problems must hold MultiproductPricing instances, got {type(problem).__name__}")
     first = problems[0]
     for other in problems:
         same = (other.buyers, other.outside_weight, other.low_volume, other.high_volume) == (

@@ -39,6 +39,11 @@ class Constant:
 
     value: float
 
+    def __post_init__(self) -> None:
+        """Check the value."""
+        if not math.isfinite(self.value):
+            raise ValueError(f"value must be finite, got {self.value}")
+
     def __call__(self, iteration: int) -> float:
         """Value at an iteration."""
         return self.value
@@ -163,8 +168,59 @@ class LinearCount:
         return self.base + self.increment * iteration
 
 
+@dataclass(frozen=True)
+class _CheckedSchedule:
+    """A function of the iteration whose every value must lie in the range of the argument it serves."""
+
+    name: str
+    function: Schedule
+    at_most: float
+    zero: bool
+
+    def __call__(self, iteration: int) -> float:
+        """Value at an iteration."""
+        value = self.function(iteration)
+        if type(value) is not float:
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+                raise TypeError(f"{self.name} must be a number at every iteration, got {value!r} at {iteration}")
+            value = float(value)
+        if 0.0 < value <= self.at_most and value < math.inf:
+            return value
+        if value == 0.0 and self.zero:
+            return value
+        limit = f" and at most {self.at_most:g}" if self.at_most < math.inf else ""
+        least = "at least" if self.zero else "above"
+        raise ValueError(f"{self.name} must be finite, {least} 0{limit} at every iteration, got {value} at {iteration}")
+
+
+@dataclass(frozen=True)
+class _CheckedCount:
+    """A function of the iteration whose every value must be a positive integer."""
+
+    name: str
+    function: CountSchedule
+
+    def __call__(self, iteration: int) -> int:
+        """Value at an iteration."""
+        value = self.function(iteration)
+        if type(value) is int and value >= 1:
+            return value
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{self.name} must be an integer at every iteration, got {value!r} at {iteration}")
+        if value < 1:
+            raise ValueError(f"{self.name} must be at least 1 at every iteration, got {value} at {iteration}")
+        return int(value)
+
+
+def _stays_inside(value: object, at_most: float, zero: bool) -> bool:
+    """Whether a schedule of this module is known to keep the range, so that its values need no check."""
+    if isinstance(value, Geometric):
+        return value.start <= at_most and (zero or value.floor > 0.0)
+    return isinstance(value, ApproachOne) and at_most >= 1.0 and (zero or value.start > 0.0)
+
+
 def as_schedule(name: str, value: float | Schedule, at_most: float = math.inf, zero: bool = False) -> Schedule:
-    """Turn a number into a constant schedule, and leave callables alone.
+    """Turn a number into a constant schedule, and check every value of a callable.
 
     Parameters
     ----------
@@ -193,8 +249,12 @@ def as_schedule(name: str, value: float | Schedule, at_most: float = math.inf, z
     >>> as_schedule("step", 0.5)(3)
     0.5
     """
+    if isinstance(value, Constant):
+        return as_schedule(name, value.value, at_most, zero)
+    if isinstance(value, _CheckedSchedule) or _stays_inside(value, at_most, zero):
+        return value  # type: ignore[return-value]
     if callable(value):
-        return value
+        return _CheckedSchedule(name, value, at_most, zero)
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number or a function of the iteration, got {type(value).__name__}")
     number = float(value)
@@ -205,7 +265,7 @@ def as_schedule(name: str, value: float | Schedule, at_most: float = math.inf, z
 
 
 def as_count(name: str, value: int | CountSchedule) -> CountSchedule:
-    """Turn an integer into a constant batch size, and leave callables alone.
+    """Turn an integer into a constant batch size, and check every value of a callable.
 
     Parameters
     ----------
@@ -230,8 +290,10 @@ def as_count(name: str, value: int | CountSchedule) -> CountSchedule:
     >>> as_count("side_samples", 5)(3)
     5
     """
-    if callable(value):
+    if isinstance(value, (_CheckedCount, LinearCount)):
         return value
+    if callable(value):
+        return _CheckedCount(name, value)
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be an integer or a function of the iteration, got {type(value).__name__}")
     if value < 1:

@@ -14,6 +14,7 @@ from whp.theory.plackett_luce_design import (
     leverages,
     span_information,
 )
+from whp.theory.plackett_luce_design.validation import real_number, require
 
 Array = NDArray[np.float64]
 
@@ -23,6 +24,7 @@ _MAX_ITEMS = 10_000
 
 
 def _whitened(problem: DesignProblem, design: Design) -> Array:
+    require("design", design, Design)
     leverages(problem, design, design.subsets[:1])  # refuses a design that does not span
     root = np.linalg.cholesky(span_information(problem, design))
     return np.linalg.solve(root, problem.coordinates.T).T
@@ -56,6 +58,7 @@ def largest_leverage(problem: DesignProblem, design: Design) -> float | None:
     SingularDesignError
         If the design does not span.
     """
+    require("problem", problem, DesignProblem)
     if problem.candidates is not None:
         return float(leverages(problem, design).max())
     if problem.subset_size == 2 and problem.n_items <= _MAX_ITEMS:
@@ -101,6 +104,7 @@ def leverage_upper_bound(problem: DesignProblem, design: Design) -> float | None
     >>> round(leverage_upper_bound(square, Design.uniform(square.subsets())), 9)
     2.25
     """
+    require("problem", problem, DesignProblem)
     if problem.n_items > _MAX_ITEMS:
         return None
     y, others, best = _whitened(problem, design), problem.subset_size - 1, 0.0
@@ -199,8 +203,7 @@ def ridge_gap(problem: DesignProblem, design: Design, ridge: float) -> float:
     >>> round(ridge_gap(square, Design([[0, 3], [1, 2]], [0.5, 0.5]), 0.1), 9)
     0.0
     """
-    if not 0 < ridge < np.inf:
-        raise ValueError(f"ridge must be positive and finite, got {ridge!r}")
+    real_number("ridge", ridge, above=0)
     matrix = information_matrix(problem, design) + ridge * np.eye(problem.dim)
     inverse = np.linalg.inv(matrix)
     centred = problem.features - problem.features.mean(axis=0)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.plackett_luce_design.validation import whole_number
+
 Matrix = NDArray[Any]
 
 __all__ = [
@@ -50,6 +52,11 @@ def luce_derivatives(weights: Sequence[Any], ranking: Sequence[int]) -> tuple[An
     Fraction(8, 21)
     """
     n = len(weights)
+    if n < 2 or any(not w > 0 for w in weights):
+        raise ValueError(f"weights must be at least 2 positive numbers, got {list(weights)}")
+    ranking = _members("ranking", ranking, n)
+    if len(ranking) != n:
+        raise ValueError(f"ranking must order all {n} items, got {ranking}")
     probability: Any = 1
     gradient: list[Any] = [0] * n
     hessian: list[list[Any]] = [[0] * n for _ in range(n)]
@@ -65,6 +72,24 @@ def luce_derivatives(weights: Sequence[Any], ranking: Sequence[int]) -> tuple[An
             for j in remaining:
                 hessian[i][j] = hessian[i][j] - share[i] * share[j]
     return probability, gradient, hessian
+
+
+def _members(name: str, items: Sequence[int], n_items: int) -> list[int]:
+    """At least two distinct item numbers below ``n_items``."""
+    members = [whole_number(name, i, 0, n_items - 1) for i in items]
+    if len(members) < 2 or len(set(members)) < len(members):
+        raise ValueError(f"{name} must name at least 2 different items, got {members}")
+    return members
+
+
+def _table(name: str, table: Matrix, *, square: bool = True) -> Matrix:
+    """A two-dimensional array, square where wanted."""
+    values = np.asarray(table)
+    if values.ndim != 2 or values.shape[0] < 2 or (square and values.shape[0] != values.shape[1]):
+        raise ValueError(
+            f"{name} must be {'square' if square else 'two-dimensional'} for at least 2 items, got shape {values.shape}"
+        )
+    return values
 
 
 def scatter_matrix(features: Matrix, subset: Sequence[int]) -> Matrix:
@@ -86,7 +111,8 @@ def scatter_matrix(features: Matrix, subset: Sequence[int]) -> Matrix:
     >>> scatter_matrix(np.array([[Fraction(0)], [Fraction(1)], [Fraction(3)]]), [0, 1, 2])[0, 0]
     Fraction(14, 1)
     """
-    rows = features[list(subset)]
+    features = _table("features", features, square=False)
+    rows = features[_members("subset", subset, len(features))]
     centred = rows - rows.sum(axis=0) / len(rows)
     return np.asarray(len(rows) * (centred.T @ centred))
 
@@ -110,7 +136,9 @@ def leverage_from_gram(gram: Matrix, subset: Sequence[int]) -> Any:
     >>> leverage_from_gram(np.array([[2, 0], [0, 3]]), [0, 1])
     5
     """
-    block = gram[np.ix_(list(subset), list(subset))]
+    gram = _table("gram", gram)
+    subset = _members("subset", subset, len(gram))
+    block = gram[np.ix_(subset, subset)]
     value = len(subset) * np.trace(block) - block.sum()
     return value.item() if isinstance(value, np.generic) else value
 
@@ -139,7 +167,12 @@ def determinant_ratio(gram: Matrix, subset: Sequence[int], step: Any, dim: int) 
     >>> determinant_ratio(np.array([[Fraction(2), 0], [0, Fraction(1)]]), [0, 1], Fraction(1, 2), 1)
     Fraction(2, 1)
     """
-    centred = len(subset) * _doubly_centred(gram[np.ix_(list(subset), list(subset))])
+    gram = _table("gram", gram)
+    subset = _members("subset", subset, len(gram))
+    whole_number("dim", dim, 1)
+    if not step < 1:
+        raise ValueError(f"step must be below 1, got {step!r}")
+    centred = len(subset) * _doubly_centred(gram[np.ix_(subset, subset)])
     size = len(subset)
     ratio = step / (1 - step)
     matrix = np.array([[ratio * centred[i, j] + (i == j) for j in range(size)] for i in range(size)], dtype=object)
@@ -168,9 +201,13 @@ def updated_gram(gram: Matrix, subset: Sequence[int], step: Any) -> Matrix:
     >>> updated_gram(np.array([[Fraction(2), 0], [0, Fraction(0)]]), [0, 1], Fraction(1, 2))[0, 0]
     Fraction(4, 3)
     """
-    columns, size = gram[:, list(subset)], len(subset)
+    gram = _table("gram", gram)
+    subset = _members("subset", subset, len(gram))
+    if not 0 < step < 1:
+        raise ValueError(f"step must lie between 0 and 1, got {step!r}")
+    columns, size = gram[:, subset], len(subset)
     centred = columns - columns.sum(axis=1, keepdims=True) / size  # W / sqrt(K)
-    inner = size * _doubly_centred(gram[np.ix_(list(subset), list(subset))])
+    inner = size * _doubly_centred(gram[np.ix_(subset, subset)])
     for i in range(size):
         inner[i, i] = inner[i, i] + (1 - step) / step
     return np.asarray((gram - size * (centred @ solve_exactly(inner, centred.T))) / (1 - step))
@@ -195,6 +232,7 @@ def rational_step(leverage: Any, dim: int) -> Any:
     >>> rational_step(Fraction(123, 44), 2)
     Fraction(35, 158)
     """
+    whole_number("dim", dim, 1)
     return (leverage - dim) / (dim * (leverage - 1)) if leverage > dim else leverage * 0
 
 
@@ -218,7 +256,9 @@ def mean_leverage(gram: Matrix, subset_size: int) -> Any:
     >>> mean_leverage(np.array([[Fraction(2), 0], [0, Fraction(3)]]), 2)
     Fraction(5, 1)
     """
+    gram = _table("gram", gram)
     n = len(gram)
+    whole_number("subset_size", subset_size, 2, n)
     pairs = n * np.trace(gram) - gram.sum()
     return pairs * subset_size * (subset_size - 1) / (n * (n - 1))
 
@@ -253,7 +293,10 @@ def solve_exactly(matrix: Matrix, right: Matrix) -> Matrix:
     >>> solve_exactly(np.array([[Fraction(2)]]), np.array([[Fraction(1)]]))[0, 0]
     Fraction(1, 2)
     """
-    a = np.concatenate([matrix, right], axis=1).astype(object)
+    left, right = np.asarray(matrix), np.asarray(right)
+    if left.ndim != 2 or left.shape[0] != left.shape[1] or right.ndim != 2 or len(right) != len(left):
+        raise ValueError(f"matrix and right must have shapes (n, n) and (n, m), got {left.shape} and {right.shape}")
+    a = np.concatenate([left, right], axis=1).astype(object)
     n = len(matrix)
     for column in range(n):
         pivot = max(range(column, n), key=lambda r: abs(a[r, column]))

@@ -16,7 +16,7 @@ from whp.algorithms.plackett_luce_design.factor_weights import (
     multiplicative_weights,
 )
 from whp.algorithms.plackett_luce_design.memo import make_memo
-from whp.algorithms.plackett_luce_design.oracles import AllSubsets, BestPair, GreedySwap, exact_oracle
+from whp.algorithms.plackett_luce_design.oracles import AllSubsets, BestPair, GreedySwap, checked_subsets, exact_oracle
 from whp.algorithms.plackett_luce_design.result import DesignResult, DesignStatus, History, OperationCounts
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
 from whp.algorithms.plackett_luce_design.step import contrast_basis
@@ -29,6 +29,7 @@ from whp.theory.plackett_luce_design import (
     leverages,
     pair_information,
 )
+from whp.theory.plackett_luce_design.validation import real_number, require, whole_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -61,6 +62,7 @@ def span_factors(problem: DesignProblem, subsets: IntArray, *, full_space: bool 
     -------
     (n, K - 1, rank or d) ndarray
     """
+    subsets = checked_subsets(problem, subsets)
     points = problem.features - problem.features.mean(axis=0) if full_space else problem.coordinates
     return np.asarray(np.einsum("nkr,kc->ncr", points[subsets], contrast_basis(problem.subset_size)))
 
@@ -119,9 +121,11 @@ def multiplicative_design(
     >>> round(multiplicative_design(square, tolerance=1e-9).objective, 6) + 0.0
     0.0
     """
+    require("problem", problem, DesignProblem)
     subsets = problem.subsets()
     weights = None
     if start is not None:
+        require("start", start, Design)
         table = start.as_dict()
         weights = np.array([table.get(tuple(s), 0.0) for s in subsets.tolist()])
         if weights.sum() < 1 - 1e-6 and len(np.unique(subsets, axis=0)) == len(subsets):
@@ -162,6 +166,7 @@ def interior_point_design(
     >>> round(interior_point_design(items).objective, 7)
     -2.5463479
     """
+    require("problem", problem, DesignProblem)
     if problem.n_subsets > 5000:
         raise ValueError(
             f"problem must have at most 5000 subsets for an interior point method, got {problem.n_subsets}"
@@ -194,6 +199,7 @@ def cvxpy_design(problem: DesignProblem, *, max_share: float | None = None, solv
     ValueError
         If no design satisfies the cap.
     """
+    require("problem", problem, DesignProblem)
     cp: Any = import_module("cvxpy")
 
     subsets = problem.subsets()
@@ -223,6 +229,7 @@ def cvxpy_design(problem: DesignProblem, *, max_share: float | None = None, solv
 
 def _check_share(problem: DesignProblem, max_share: float) -> None:
     least = problem.subset_size / problem.n_items
+    real_number("max_share", max_share)
     if not least * (1 - 1e-12) <= max_share <= 1:
         raise ValueError(f"max_share must lie between K/N={least:.6g} and 1, got {max_share!r}")
 
@@ -244,6 +251,8 @@ def capped_certificate(problem: DesignProblem, design: Design, max_share: float)
     tuple of float
         ``max_q sum_S q_S lev_S`` over capped designs ``q``, and ``rank log(that / rank)``.
     """
+    require("problem", problem, DesignProblem)
+    _check_share(problem, max_share)
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
@@ -296,6 +305,10 @@ def column_generation_design(
     >>> round(float(np.exp(column_generation_design(items).log_det)), 6)  # det 108
     108.0
     """
+    require("problem", problem, DesignProblem)
+    real_number("tolerance", tolerance, at_least=0)
+    whole_number("rounds", rounds, 1)
+    whole_number("batch", batch, 1)
     begun, history, counts = perf_counter(), History(), OperationCounts()
     design, status, done = _first_design(problem, batch), DesignStatus.ITERATION_LIMIT, 0
     while done < rounds:
@@ -404,6 +417,8 @@ def fisher_factors(problem: DesignProblem, subsets: IntArray, theta: ArrayLike) 
     (n, K, rank) ndarray
         ``F_S`` with ``F_S' F_S`` the information of a full ranking of ``S``, in the coordinates of the span.
     """
+    require("problem", problem, DesignProblem)
+    subsets = checked_subsets(problem, subsets)
     parameter = np.asarray(theta, dtype=float)
     if parameter.shape != (problem.dim,) or not np.isfinite(parameter).all():
         raise ValueError(f"theta must be a finite vector of length {problem.dim}, got shape {parameter.shape}")
@@ -439,6 +454,9 @@ def fisher_optimal_design(
     DesignResult
         ``log_det`` and certificate refer to the Fisher information.
     """
+    real_number("tolerance", tolerance, at_least=0)
+    whole_number("iterations", iterations, 0)
+    require("problem", problem, DesignProblem)
     subsets = problem.subsets()
     factors = fisher_factors(problem, subsets, theta)
     if len(subsets) <= 1000:

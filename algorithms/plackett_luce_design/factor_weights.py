@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.theory.plackett_luce_design import SingularDesignError
+from whp.theory.plackett_luce_design.validation import real_number, whole_number
 
 Array = NDArray[np.float64]
 
@@ -56,12 +57,11 @@ def _check(factors: ArrayLike, ridge: float, tolerance: float, iterations: int) 
         raise ValueError(f"factors must have shape (n, m, d) without empty axes, got {f.shape}")
     if not np.isfinite(f).all():
         raise ValueError("factors must be finite, got nan or infinity")
-    if not 0 <= ridge < np.inf:
-        raise ValueError(f"ridge must be non-negative and finite, got {ridge!r}")
-    if not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be non-negative and finite, got {tolerance!r}")
-    if iterations < 0:
-        raise ValueError(f"iterations must not be negative, got {iterations}")
+    if np.abs(f).max() > 1e150:
+        raise ValueError(f"factors must be at most 1e150 for their squares to be floats, got {np.abs(f).max():.3g}")
+    real_number("ridge", ridge, at_least=0)
+    real_number("tolerance", tolerance, at_least=0)
+    whole_number("iterations", iterations, 0)
     return f
 
 
@@ -153,9 +153,13 @@ def multiplicative_weights(
         if gap <= tolerance or done >= iterations:
             return WeightsResult(w, log_det, float(leverages.max()), gap, done, gap <= tolerance, objectives)
         objectives.append(-log_det)
-        w = w * leverages
-        w /= w.sum()
+        moved = w * leverages
+        moved /= moved.sum()
         done += 1
+        if np.array_equal(moved, w) or (np.abs(moved - w).max() <= 1e-15 and not w.all()):
+            # a fixed point: zero weights stay zero, however much they would help
+            return WeightsResult(w, log_det, float(leverages.max()), gap, done, False, objectives)
+        w = moved
 
 
 def interior_point_weights(

@@ -11,6 +11,7 @@ from whp.algorithms.plackett_luce_design.identifiability import NoFiniteMaximumE
 from whp.algorithms.plackett_luce_design.likelihood import LuceStages
 from whp.algorithms.plackett_luce_design.maximum_likelihood import FitStatus, _check_options
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import real_number
 
 Array = NDArray[np.float64]
 
@@ -210,18 +211,22 @@ def fit_features(
     0.693147
     """
     x = np.array(features, dtype=float)
-    _check_options(ridge, tolerance, max_iterations)
-    if x.ndim != 2 or len(x) != rankings.n_items:
+    _check_options(rankings, ridge, tolerance, max_iterations)
+    if x.ndim != 2 or len(x) != rankings.n_items or x.shape[1] == 0:
         raise ValueError(f"features must have shape ({rankings.n_items}, d), got {x.shape}")
     if not np.isfinite(x).all():
         raise ValueError("features must be finite, got nan or infinity")
-    if radius is not None and not 0 < radius < np.inf:
-        raise ValueError(f"radius must be positive and finite, got {radius!r}")
+    if radius is not None:
+        real_number("radius", radius, above=0)
     x = x - x.mean(axis=0)
     rankings = rankings.merged()  # a design repeats few questions many times
     scale = float(np.abs(x).max())
     if scale == 0.0:
         return _nothing_to_learn(rankings, x.shape[1])
+    if not 1e-145 < scale < 1e150:
+        raise ValueError(f"features must differ by between 1e-145 and 1e150 to be squared, got {scale:.3g}")
+    if radius is not None and radius * scale < 1e-90:
+        raise ValueError(f"radius must allow utilities to differ by at least 1e-90, got {radius!r}")
     # in features of size one the tolerance means the same at every scale; theta, ridge and ball are scaled along
     x, ridge, radius = x / scale, ridge / scale**2, None if radius is None else radius * scale
     tolerance *= min(1.0, float(rankings.weights.sum()))

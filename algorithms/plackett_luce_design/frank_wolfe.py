@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.certificate import certify
 from whp.algorithms.plackett_luce_design.memo import Memo, make_memo
-from whp.algorithms.plackett_luce_design.oracles import LeverageOracle, UniformSample, draw_subsets, exact_oracle
+from whp.algorithms.plackett_luce_design.oracles import (
+    LeverageOracle,
+    UniformSample,
+    checked_subsets,
+    draw_subsets,
+    exact_oracle,
+)
 from whp.algorithms.plackett_luce_design.result import DesignResult, DesignStatus, History
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
 from whp.algorithms.plackett_luce_design.step import exact_step, log_det_change
 from whp.theory.plackett_luce_design import Design, DesignProblem, certified_gap_bound, design_log_det
+from whp.theory.plackett_luce_design.validation import real_number, require, whole_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -28,13 +35,29 @@ __all__ = [
 ]
 
 
-def _check(iterations: int, tolerance: float, patience: int | None) -> None:
-    if isinstance(iterations, bool) or int(iterations) != iterations or iterations < 0:
-        raise ValueError(f"iterations must be a non-negative integer, got {iterations!r}")
-    if not 0 <= tolerance < np.inf:
-        raise ValueError(f"tolerance must be non-negative and finite, got {tolerance!r}")
-    if patience is not None and patience < 1:
-        raise ValueError(f"patience must be at least 1, got {patience}")
+def _check(problem: DesignProblem, iterations: int, tolerance: float, patience: int | None) -> None:
+    require("problem", problem, DesignProblem)
+    whole_number("iterations", iterations, 0)
+    real_number("tolerance", tolerance, at_least=0)
+    if patience is not None:
+        whole_number("patience", patience, 1)
+
+
+def _generator(rng: np.random.Generator | None) -> np.random.Generator:
+    """Generator for oracles that draw; those that do not never use it."""
+    if rng is None:
+        return np.random.default_rng(0)
+    require("rng", rng, np.random.Generator)
+    return rng
+
+
+def _oracle(problem: DesignProblem, oracle: LeverageOracle | None) -> LeverageOracle:
+    """Oracle to use: the given one, or an exact one where that is affordable."""
+    if oracle is None:
+        return _require_exact(problem)
+    if not callable(getattr(oracle, "propose", None)):
+        raise TypeError(f"oracle must have a method propose(memo, rng), got {type(oracle).__name__}")
+    return oracle
 
 
 def _towards(memo: Memo, subset: IntArray, leverage: float, lowest: float = 0.0) -> float:
@@ -179,10 +202,10 @@ def frank_wolfe(
     >>> result.certified_gap < 0.02 and abs(result.objective) < 0.02
     True
     """
-    _check(iterations, tolerance, None)
-    chosen = _require_exact(problem) if oracle is None else oracle
+    _check(problem, iterations, tolerance, None)
+    chosen = _oracle(problem, oracle)
     memo = make_memo(problem, spanning_design(problem) if start is None else start)
-    run = _Run(memo, chosen, np.random.default_rng(0) if rng is None else rng)
+    run = _Run(memo, chosen, _generator(rng))
     return _descend(run, iterations, tolerance, None, away=False, certificate=True)
 
 
@@ -212,10 +235,10 @@ def away_step_frank_wolfe(
     >>> round(away_step_frank_wolfe(items).objective, 9)
     -2.546347932
     """
-    _check(iterations, tolerance, None)
-    chosen = _require_exact(problem) if oracle is None else oracle
+    _check(problem, iterations, tolerance, None)
+    chosen = _oracle(problem, oracle)
     memo = make_memo(problem, spanning_design(problem) if start is None else start)
-    run = _Run(memo, chosen, np.random.default_rng(0) if rng is None else rng)
+    run = _Run(memo, chosen, _generator(rng))
     return _descend(run, iterations, tolerance, None, away=True, certificate=True)
 
 
@@ -281,8 +304,11 @@ def randomized_frank_wolfe(
     >>> result.certified_gap < 0.05
     True
     """
-    _check(iterations, tolerance, patience)
+    _check(problem, iterations, tolerance, patience)
+    require("rng", rng, np.random.Generator)
     oracle = UniformSample(problem, n_sampled)
+    if memo is not None:
+        require("memo", memo, Memo)
     if memo is not None and memo.problem is not problem:
         raise ValueError("memo must have been made for the same problem object")
     if memo is None:
@@ -314,6 +340,7 @@ def best_of_step(problem: DesignProblem, design: Design, subsets: IntArray) -> D
     [(0, 1), (0, 2), (1, 2)]
     """
     memo = make_memo(problem, design)
+    subsets = checked_subsets(problem, subsets)
     values = memo.leverages(subsets)
     best = int(values.argmax())
     _towards(memo, subsets[best], float(values[best]))

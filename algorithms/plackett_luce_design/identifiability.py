@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import require
 
 Array = NDArray[np.float64]
 
@@ -43,10 +44,16 @@ class Identifiability:
         """One sentence that lists the parts."""
         if self.finite:
             return "all items are connected by answers in both directions"
-        shown = ", ".join("{" + ", ".join(map(str, part)) + "}" for part in self.components[:12])
+        shown = ", ".join(_abridged(part) for part in self.components[:12])
         more = f" and {len(self.components) - 12} more" if len(self.components) > 12 else ""
         alone = f"; never compared: {list(self.never_compared[:12])}" if self.never_compared else ""
         return f"the answers connect the items only within the parts {shown}{more}{alone}"
+
+
+def _abridged(part: tuple[int, ...]) -> str:
+    """Items of a part in braces, a long part by its first items and its size."""
+    listed = ", ".join(map(str, part[:12]))
+    return "{" + listed + "}" if len(part) <= 12 else "{" + listed + f", ... {len(part)} items" + "}"
 
 
 class NoFiniteMaximumError(ValueError):
@@ -95,6 +102,7 @@ def identifiability(rankings: Rankings) -> Identifiability:
     >>> identifiability(Rankings.full([(0, 1), (1, 2), (2, 1)], n_items=4)).components
     ((0,), (1, 2), (3,))
     """
+    require("rankings", rankings, Rankings)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -139,6 +147,11 @@ def separating_direction(features: Array, rankings: Rankings) -> Array | None:
     >>> separating_direction(np.array([[0.0], [1.0]]), Rankings.full([(1, 0)], 2))
     array([1.])
     """
+    require("rankings", rankings, Rankings)
+    features = np.asarray(features, dtype=float)
+    if features.ndim != 2 or len(features) != rankings.n_items or not np.isfinite(features).all():
+        raise ValueError(f"features must be finite with shape ({rankings.n_items}, d), got {features.shape}")
+    features = features / max(float(np.abs(features).max(initial=0.0)), np.finfo(float).tiny)  # against overflow
     from scipy.optimize import linprog
 
     winner, loser = _edges(rankings)

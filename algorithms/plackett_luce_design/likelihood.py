@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import require
 
 Array = NDArray[np.float64]
 
@@ -31,11 +32,14 @@ class LuceStages:
     """
 
     def __init__(self, rankings: Rankings, utilities: ArrayLike) -> None:
+        require("rankings", rankings, Rankings)
         u = np.asarray(utilities, dtype=float)
         if u.shape != (rankings.n_items,):
             raise ValueError(f"utilities must have shape ({rankings.n_items},), got {u.shape}")
         if not np.isfinite(u).all():
             raise ValueError("utilities must be finite, got nan or infinity")
+        if np.abs(u).max() > 1e300:
+            raise ValueError(f"utilities must be at most 1e300, got {np.abs(u).max():.3g}")
         self.rankings = rankings
         items = rankings.items
         self._real = items >= 0
@@ -187,4 +191,5 @@ def log_likelihood(rankings: Rankings, utilities: ArrayLike) -> float:
     >>> round(log_likelihood(Rankings.full([(2, 1, 0)], 3), np.log([1.0, 2.0, 3.0])), 6)  # probability 1/3
     -1.098612
     """
+    require("rankings", rankings, Rankings)
     return -LuceStages(rankings, utilities).value

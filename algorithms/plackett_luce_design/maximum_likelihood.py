@@ -16,6 +16,7 @@ from whp.algorithms.plackett_luce_design.identifiability import (
 )
 from whp.algorithms.plackett_luce_design.likelihood import LuceStages
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import real_number, require, whole_number
 
 Array = NDArray[np.float64]
 
@@ -70,13 +71,11 @@ class StrengthFit:
         return np.asarray(order[~np.isin(order, self.not_identified)])
 
 
-def _check_options(ridge: float, tolerance: float, max_iterations: int) -> None:
-    if not 0 <= ridge < np.inf:
-        raise ValueError(f"ridge must be non-negative and finite, got {ridge!r}")
-    if not 0 < tolerance < np.inf:
-        raise ValueError(f"tolerance must be positive and finite, got {tolerance!r}")
-    if max_iterations < 1:
-        raise ValueError(f"max_iterations must be at least 1, got {max_iterations}")
+def _check_options(rankings: Rankings, ridge: float, tolerance: float, max_iterations: int) -> None:
+    require("rankings", rankings, Rankings)
+    real_number("ridge", ridge, at_least=0)
+    real_number("tolerance", tolerance, above=0)
+    whole_number("max_iterations", max_iterations, 1)
 
 
 def _conjugate_gradient(
@@ -167,7 +166,7 @@ def fit_strengths(
     >>> round(float(fit.strengths[0] - fit.strengths[1]), 6)  # log 2
     0.693147
     """
-    _check_options(ridge, tolerance, max_iterations)
+    _check_options(rankings, ridge, tolerance, max_iterations)
     report = identifiability(rankings)
     if ridge == 0 and not report.finite:
         raise NoFiniteMaximumError(
@@ -175,8 +174,7 @@ def fit_strengths(
             "fit within the parts",
             report=report,
         )
-    u = np.zeros(rankings.n_items) if start is None else np.array(start, dtype=float)
-    u = u - u.mean()
+    u = _first_strengths(rankings, ridge, start)
     stages = LuceStages(rankings, u)
     gradient = stages.gradient() + ridge * u
     norm = first_norm = float(np.linalg.norm(gradient))
@@ -201,6 +199,21 @@ def fit_strengths(
         elif norm <= floor:
             status = FitStatus.ROUNDING_LIMIT
     return StrengthFit(u, -stages.value, norm, iterations, status, report)
+
+
+def _first_strengths(rankings: Rankings, ridge: float, start: ArrayLike | None) -> Array:
+    """Centred start, or equal strengths where those are likelier: far out the curvature vanishes and Newton stalls."""
+    equal = np.zeros(rankings.n_items)
+    if start is None:
+        return equal
+    u = np.array(start, dtype=float)
+    if u.shape != equal.shape or not np.isfinite(u).all():
+        raise ValueError(f"start must be a finite vector of length {rankings.n_items}, got shape {u.shape}")
+    if np.abs(u).max() > 1e100:
+        return equal
+    u = u - u.mean()
+    value = LuceStages(rankings, u).value + ridge / 2 * float(u @ u)
+    return u if value <= LuceStages(rankings, equal).value else equal
 
 
 def _line_search(
@@ -252,6 +265,8 @@ def strengths_within_components(rankings: Rankings, *, tolerance: float = 1e-8) 
     >>> round(float(parts[(1, 2)][0] - parts[(1, 2)][1]), 6)
     0.693147
     """
+    require("rankings", rankings, Rankings)
+    real_number("tolerance", tolerance, above=0)
     fits: dict[tuple[int, ...], Array] = {}
     for part in identifiability(rankings).components:
         local = {item: i for i, item in enumerate(part)}
@@ -302,7 +317,7 @@ def mm_strengths(rankings: Rankings, *, tolerance: float = 1e-8, max_iterations:
     >>> round(float(fit.strengths[0] - fit.strengths[1]), 6)
     0.693147
     """
-    _check_options(0.0, tolerance, max_iterations)
+    _check_options(rankings, 0.0, tolerance, max_iterations)
     report = identifiability(rankings)
     if not report.finite:
         raise NoFiniteMaximumError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from whp.algorithms.plackett_luce_design.result import OperationCounts
 from whp.algorithms.plackett_luce_design.step import contrast_basis, log_det_change
 from whp.theory.plackett_luce_design import Design, DesignProblem, SingularDesignError, span_information
+from whp.theory.plackett_luce_design.validation import require, whole_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -39,8 +40,7 @@ class Memo:
     """
 
     def __init__(self, problem: DesignProblem, design: Design, refresh_every: int = 50) -> None:
-        if refresh_every < 1:
-            raise ValueError(f"refresh_every must be at least 1, got {refresh_every}")
+        whole_number("refresh_every", refresh_every, 1)
         span_information(problem, design)  # refuses a design of other items or sizes
         self.problem = problem
         self.size, self.dim = problem.subset_size, problem.rank
@@ -160,6 +160,7 @@ class GramMemo(Memo):
     """Memoised Gram matrix ``X V^{-1} X'``; only its upper triangle is kept up to date, with a lazy global scale."""
 
     def __init__(self, problem: DesignProblem, design: Design, refresh_every: int = 50) -> None:
+        require("problem", problem, DesignProblem)
         if problem.n_items > MAX_GRAM_ITEMS:
             raise ValueError(f"a Gram memo takes at most {MAX_GRAM_ITEMS} items, got {problem.n_items}; use FactorMemo")
         from scipy.linalg.blas import dsyrk
@@ -295,6 +296,7 @@ def make_memo(problem: DesignProblem, design: Design, refresh_every: int = 50) -
     SingularDesignError
         If the start does not span.
     """
+    require("problem", problem, DesignProblem)
     if problem.n_items <= min(MAX_GRAM_ITEMS, max(300, 20 * problem.rank)):
         return GramMemo(problem, design, refresh_every)
     return FactorMemo(problem, design, refresh_every)

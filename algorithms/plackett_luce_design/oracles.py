@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from whp.algorithms.plackett_luce_design.memo import Memo
-from whp.theory.plackett_luce_design import MAX_LISTED_SUBSETS, DesignProblem
+from whp.theory.plackett_luce_design import MAX_LISTED_SUBSETS, Design, DesignProblem
+from whp.theory.plackett_luce_design.validation import require, whole_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -39,6 +40,49 @@ class LeverageOracle(Protocol):
     def propose(self, memo: Memo, rng: np.random.Generator) -> tuple[IntArray, float]:
         """Return a subset (items ascending) and its leverage."""
         ...
+
+
+def _check_sample(problem: DesignProblem, n_sampled: int) -> None:
+    require("problem", problem, DesignProblem)
+    whole_number("n_sampled", n_sampled, 1)
+    if n_sampled > problem.n_subsets:
+        raise ValueError(f"n_sampled must be between 1 and n_subsets={problem.n_subsets}, got {n_sampled}")
+
+
+def checked_subsets(problem: DesignProblem, subsets: ArrayLike) -> IntArray:
+    """Return subsets of the problem's items and size, items ascending.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        Items and subset size.
+    subsets : (n, K) array_like of int
+        What the caller passed.
+
+    Returns
+    -------
+    (n, K) ndarray of int
+
+    Raises
+    ------
+    ValueError
+        If a subset has another size, repeats an item or names one that does not exist.
+    TypeError
+        If the items are not integers.
+
+    Examples
+    --------
+    >>> checked_subsets(DesignProblem([[0.0], [1.0], [2.0]], subset_size=2), [[2, 0]]).tolist()
+    [[0, 2]]
+    """
+    require("problem", problem, DesignProblem)
+    rows = Design.uniform(subsets).subsets
+    if rows.shape[1] != problem.subset_size or rows.max() >= problem.n_items:
+        raise ValueError(
+            f"subsets must hold subset_size={problem.subset_size} items below n_items={problem.n_items}, got rows of "
+            f"{rows.shape[1]} up to item {rows.max()}"
+        )
+    return rows
 
 
 def draw_subsets(problem: DesignProblem, n_sampled: int, rng: np.random.Generator) -> IntArray:
@@ -72,8 +116,8 @@ def draw_subsets(problem: DesignProblem, n_sampled: int, rng: np.random.Generato
     >>> sorted(draw_subsets(problem, 3, np.random.default_rng(0)).tolist())
     [[0, 1], [0, 2], [1, 2]]
     """
-    if not 1 <= n_sampled <= problem.n_subsets:
-        raise ValueError(f"n_sampled must be between 1 and n_subsets={problem.n_subsets}, got {n_sampled}")
+    _check_sample(problem, n_sampled)
+    require("rng", rng, np.random.Generator)
     if problem.candidates is not None or problem.n_subsets <= MAX_LISTED_SUBSETS:
         table = problem.subsets()
         return np.asarray(table[rng.choice(len(table), n_sampled, replace=False, shuffle=False)])
@@ -105,8 +149,7 @@ class UniformSample:
     """
 
     def __init__(self, problem: DesignProblem, n_sampled: int) -> None:
-        if not 1 <= n_sampled <= problem.n_subsets:
-            raise ValueError(f"n_sampled must be between 1 and n_subsets={problem.n_subsets}, got {n_sampled}")
+        _check_sample(problem, n_sampled)
         self.problem, self.n_sampled = problem, n_sampled
         listed = problem.candidates is not None or problem.n_subsets <= MAX_LISTED_SUBSETS
         self._table = problem.subsets() if listed else None
@@ -137,6 +180,7 @@ class AllSubsets:
     exact = True
 
     def __init__(self, problem: DesignProblem) -> None:
+        require("problem", problem, DesignProblem)
         self._table = problem.subsets()
 
     def propose(self, memo: Memo, rng: np.random.Generator) -> tuple[IntArray, float]:
@@ -158,6 +202,7 @@ class BestPair:
     exact = True
 
     def __init__(self, problem: DesignProblem) -> None:
+        require("problem", problem, DesignProblem)
         if problem.subset_size != 2 or problem.candidates is not None:
             raise ValueError(f"BestPair needs subset_size=2 without candidates, got {problem.subset_size}")
 
@@ -184,10 +229,10 @@ class GreedySwap:
     exact = False
 
     def __init__(self, problem: DesignProblem, max_swaps: int = 100) -> None:
+        require("problem", problem, DesignProblem)
         if problem.candidates is not None:
             raise ValueError("GreedySwap needs all subsets to be allowed, got a candidate list; use AllSubsets")
-        if max_swaps < 0:
-            raise ValueError(f"max_swaps must not be negative, got {max_swaps}")
+        whole_number("max_swaps", max_swaps, 0)
         self.size, self.max_swaps = problem.subset_size, max_swaps
 
     def _start(self, memo: Memo, rng: np.random.Generator) -> list[int]:
@@ -235,6 +280,7 @@ def exact_oracle(problem: DesignProblem) -> LeverageOracle | None:
     LeverageOracle or None
         `BestPair` for pairs, `AllSubsets` when all subsets can be listed.
     """
+    require("problem", problem, DesignProblem)
     if problem.subset_size == 2 and problem.candidates is None:
         return BestPair(problem)
     if problem.n_subsets <= MAX_LISTED_SUBSETS:

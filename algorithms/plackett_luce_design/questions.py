@@ -11,6 +11,7 @@ from whp.algorithms.plackett_luce_design.explicit_designs import span_factors
 from whp.algorithms.plackett_luce_design.oracles import draw_subsets
 from whp.algorithms.plackett_luce_design.spanning import spanning_design
 from whp.theory.plackett_luce_design import Design, DesignProblem, leverages, span_information
+from whp.theory.plackett_luce_design.validation import require, whole_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -50,8 +51,8 @@ class Questions:
 
 
 def _check_budget(problem: DesignProblem, n_questions: int) -> None:
-    if isinstance(n_questions, bool) or not isinstance(n_questions, (int, np.integer)) or n_questions < 1:
-        raise ValueError(f"n_questions must be a positive integer, got {n_questions!r}")
+    require("problem", problem, DesignProblem)
+    whole_number("n_questions", n_questions, 1)
     least = -(-problem.rank // (problem.subset_size - 1))
     if n_questions < least:
         raise ValueError(
@@ -145,6 +146,7 @@ def reduce_support(problem: DesignProblem, design: Design) -> Design:
     >>> len(reduce_support(square, Design.uniform(square.subsets())).weights) <= 4
     True
     """
+    span_information(problem, design)  # refuses a design of other items or sizes
     table = {s: w for s, w in design.as_dict().items() if w > 0}
     subsets, w = np.array(list(table), dtype=np.int64), np.array(list(table.values()))
     factors = span_factors(problem, subsets)
@@ -218,6 +220,9 @@ def select_questions(
     >>> chosen.item_counts(4).tolist()
     [2, 2, 2, 2]
     """
+    require("rng", rng, np.random.Generator)
+    whole_number("n_sampled", n_sampled, 1)
+    whole_number("sweeps", sweeps, 0)
     _check_budget(problem, n_questions)
     _check_cap(problem, n_questions, max_shows)
     rows = _pool(problem, pool, n_sampled, rng)
@@ -233,8 +238,7 @@ def select_questions(
 def _check_cap(problem: DesignProblem, n_questions: int, max_shows: int | None) -> None:
     if max_shows is None:
         return
-    if max_shows < 1:
-        raise ValueError(f"max_shows must be at least 1, got {max_shows}")
+    whole_number("max_shows", max_shows, 1)
     needed, available = n_questions * problem.subset_size, problem.n_items * min(max_shows, n_questions)
     if needed > available:
         raise ValueError(
@@ -364,13 +368,14 @@ def extend_problem(problem: DesignProblem, new_features: ArrayLike, design: Desi
     >>> new.n_items, new.rank, len(start.weights) >= 2
     (3, 2, True)
     """
+    span_information(problem, design)  # refuses a design of other items or sizes
     if problem.candidates is not None:
         raise ValueError("problem must allow all subsets to be extended, got a candidate list")
     fresh = np.atleast_2d(np.asarray(new_features, dtype=float))
     if fresh.ndim != 2 or fresh.shape[1] != problem.dim:
         raise ValueError(f"new_features must have {problem.dim} columns, got shape {fresh.shape}")
     bigger = DesignProblem(np.concatenate([problem.features, fresh]), problem.subset_size)
-    if bigger.rank == problem.rank:
+    if bigger.rank <= problem.rank:
         return bigger, design
     share = (bigger.rank - problem.rank) / bigger.rank
     spanning = spanning_design(bigger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whp.algorithms.plackett_luce_design.rankings import Rankings
+from whp.theory.plackett_luce_design.validation import require
 
 __all__ = ["adjacent_breaking", "full_breaking", "top_breaking"]
 
@@ -40,6 +41,7 @@ def full_breaking(rankings: Rankings) -> Rankings:
     >>> full_breaking(Rankings.full([(2, 0, 1)], 3)).items.tolist()
     [[2, 0], [2, 1], [0, 1]]
     """
+    require("rankings", rankings, Rankings)
     width = rankings.items.shape[1]
     return _pairs(rankings, [(k, j) for k in range(width - 1) for j in range(k + 1, width)])
 
@@ -62,6 +64,7 @@ def top_breaking(rankings: Rankings) -> Rankings:
     >>> top_breaking(Rankings.full([(2, 0, 1)], 3)).items.tolist()
     [[2, 0], [2, 1]]
     """
+    require("rankings", rankings, Rankings)
     return _pairs(rankings, [(0, j) for j in range(1, rankings.items.shape[1])])
 
 
@@ -83,4 +86,5 @@ def adjacent_breaking(rankings: Rankings) -> Rankings:
     >>> adjacent_breaking(Rankings.full([(2, 0, 1)], 3)).items.tolist()
     [[2, 0], [0, 1]]
     """
+    require("rankings", rankings, Rankings)
     return _pairs(rankings, [(k, k + 1) for k in range(rankings.items.shape[1] - 1)])

@@ -9,6 +9,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.plackett_luce_design.validation import require, whole_number
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -44,6 +46,7 @@ class Rankings:
 
     def __post_init__(self) -> None:
         """Check the packing."""
+        object.__setattr__(self, "n_items", whole_number("n_items", self.n_items, 2))
         items = np.asarray(self.items)
         if items.ndim != 2 or items.shape[0] == 0 or items.shape[1] < 2:
             raise ValueError(f"items must have shape (n_rankings, width >= 2) with at least one row, got {items.shape}")
@@ -51,7 +54,9 @@ class Rankings:
             raise TypeError(f"items must hold item numbers (integers), got dtype {items.dtype}")
         items = items.astype(np.int64)
         if items.max() >= self.n_items or items.min() < -1:
-            raise ValueError(f"items must lie between 0 and n_items-1={self.n_items - 1}, got {items.max()}")
+            raise ValueError(
+                f"items must lie between 0 and n_items-1={self.n_items - 1}, got {items.min()}..{items.max()}"
+            )
         real = items >= 0
         lengths = real.sum(axis=1)
         if (real[:, 1:] & ~real[:, :-1]).any() or lengths.min() < 2:
@@ -63,12 +68,16 @@ class Rankings:
             raise ValueError(
                 f"items must not repeat within a ranking, got {items[row][real[row]].tolist()} in row {row}"
             )
+        if not np.issubdtype(np.asarray(self.n_stages).dtype, np.integer):
+            raise TypeError(f"n_stages must hold integers, got dtype {np.asarray(self.n_stages).dtype}")
         stages = np.asarray(self.n_stages, dtype=np.int64)
         if stages.shape != lengths.shape or (stages < 1).any() or (stages >= lengths).any():
             raise ValueError("n_stages must lie between 1 and the number of shown items minus 1 in every row")
-        w = np.asarray(self.weights, dtype=float)
+        w = np.array(self.weights, dtype=float)
         if w.shape != lengths.shape or not np.isfinite(w).all() or (w <= 0).any():
             raise ValueError("weights must be positive and finite, one per ranking")
+        if not np.isfinite(w.sum()):
+            raise ValueError("weights must have a finite sum, got one beyond the largest float")
         for name, value in (("items", items), ("n_stages", stages), ("weights", w)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -153,10 +162,16 @@ class Rankings:
         [[2, 0, 1]]
         """
         rows, stages = [], []
+        best, shown = list(best), list(shown)
+        if len(best) != len(shown):
+            raise ValueError(f"best and shown must be of equal length, got {len(best)} and {len(shown)}")
         for row, (head, group) in enumerate(zip(best, shown, strict=True)):
-            chosen = [int(i) for i in head]
-            rest = [int(i) for i in group if int(i) not in set(chosen)]
-            if not chosen or not set(chosen) <= {int(i) for i in group}:
+            chosen = [_item(i, row) for i in head]
+            offered = [_item(i, row) for i in group]
+            if len(set(offered)) < len(offered):
+                raise ValueError(f"shown must not repeat an item, got {offered} in row {row}")
+            rest = [i for i in offered if i not in set(chosen)]
+            if not chosen or not set(chosen) <= set(offered):
                 raise ValueError(f"best must name at least one item and only shown ones, got {chosen} in row {row}")
             rows.append(chosen + rest)
             stages.append(min(len(chosen), len(chosen) + len(rest) - 1))
@@ -202,10 +217,14 @@ def _pack(rankings: Iterable[Sequence[int]] | ArrayLike) -> tuple[IntArray, IntA
     items = np.full((len(rows), max(int(lengths.max()), 2)), -1, dtype=np.int64)
     for i, r in enumerate(rows):
         for j, item in enumerate(r):
-            if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
-                raise ValueError(f"rankings must hold item numbers from 0, got {item!r} in row {i}")
-            items[i, j] = item
+            items[i, j] = _item(item, i)
     return items, lengths
+
+
+def _item(item: object, row: int) -> int:
+    if isinstance(item, bool) or not isinstance(item, (int, np.integer)) or item < 0:
+        raise ValueError(f"rankings must hold item numbers from 0, got {item!r} in row {row}")
+    return int(item)
 
 
 def _credited_wins(wins: ArrayLike, ties: ArrayLike | None) -> Array:
@@ -216,9 +235,13 @@ def _credited_wins(wins: ArrayLike, ties: ArrayLike | None) -> Array:
         draws = np.asarray(ties, dtype=float)
         if draws.shape != table.shape or not np.array_equal(draws, draws.T):
             raise ValueError(f"ties must be a symmetric table of the same shape as wins, got shape {draws.shape}")
+        if not np.isfinite(draws).all() or (draws < 0).any() or np.diag(draws).any():
+            raise ValueError("ties must be finite and not negative, with a zero diagonal")
         table = table + draws / 2
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
-        raise ValueError("wins and ties must be finite and not negative, with a zero diagonal")
+        raise ValueError("wins must be finite and not negative, with a zero diagonal")
+    if table.max() > 1e300 / table.size:
+        raise ValueError(f"wins and ties must add up to a float, got counts up to {table.max():.3g}")
     return table
 
 
@@ -281,6 +304,7 @@ def sample_rankings(utilities: ArrayLike, subsets: ArrayLike, rng: np.random.Gen
     >>> sample_rankings([0.0, 50.0], [[0, 1]], np.random.default_rng(0)).tolist()
     [[1, 0]]
     """
+    require("rng", rng, np.random.Generator)
     u = np.asarray(utilities, dtype=float)
     rows = np.asarray(subsets)
     if u.ndim != 1 or not np.isfinite(u).all():

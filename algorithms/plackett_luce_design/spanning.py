@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whp.theory.plackett_luce_design import Design, DesignProblem
+from whp.theory.plackett_luce_design.validation import require
 
 IntArray = NDArray[np.int64]
 
@@ -80,5 +81,6 @@ def spanning_design(problem: DesignProblem) -> Design:
     >>> len(spanning_design(problem).weights)
     1
     """
+    require("problem", problem, DesignProblem)
     rows = _chain(problem) if problem.candidates is None else _greedy_candidates(problem)
     return Design.uniform(np.unique(rows, axis=0))

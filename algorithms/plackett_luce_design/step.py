@@ -7,6 +7,8 @@ from math import inf, log1p, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from whp.theory.plackett_luce_design.validation import real_number, whole_number
+
 Array = NDArray[np.float64]
 
 __all__ = ["contrast_basis", "exact_step", "log_det_change", "pair_step"]
@@ -29,6 +31,7 @@ def contrast_basis(size: int) -> Array:
     >>> contrast_basis(2).round(6).ravel().tolist()
     [1.0, -1.0]
     """
+    whole_number("size", size, 2)
     basis = np.zeros((size, size - 1))
     for k in range(1, size):
         basis[:k, k - 1] = 1.0
@@ -38,6 +41,8 @@ def contrast_basis(size: int) -> Array:
 
 
 def _relevant(eigenvalues: list[float], dim: int) -> list[float]:
+    if dim < 1 or not all(-inf < v < inf for v in eigenvalues):
+        raise ValueError(f"eigenvalues must be finite and dim at least 1, got {list(eigenvalues)} and {dim}")
     values = sorted((max(v, 0.0) for v in eigenvalues), reverse=True)
     return values[:dim]
 
@@ -64,6 +69,8 @@ def log_det_change(eigenvalues: list[float], dim: int, step: float) -> float:
     >>> round(log_det_change([2.0], 1, 0.5), 6)  # log 1.5
     0.405465
     """
+    if not -inf < step <= 1:
+        raise ValueError(f"step must be a number of at most 1, got {step!r}")
     values = _relevant(eigenvalues, dim)
     rest = dim - len(values)
     if rest and step >= 1:
@@ -109,6 +116,8 @@ def exact_step(eigenvalues: list[float], dim: int, lowest: float = 0.0) -> float
     >>> round(exact_step([123 / 44], 2) * 158, 9)
     35.0
     """
+    if not -inf < lowest <= 0:
+        raise ValueError(f"lowest must be zero or negative, got {lowest!r}")
     values = _relevant(eigenvalues, dim)
     rest = dim - len(values)
     low, high = lowest, 1.0
@@ -154,6 +163,8 @@ def pair_step(leverage: float, dim: int) -> float:
     >>> round(pair_step(123 / 44, 2) * 158, 9)
     35.0
     """
+    whole_number("dim", dim, 1)
+    real_number("leverage", leverage, at_least=0)
     if leverage <= dim:
         return 0.0
     return (leverage - dim) / (dim * (leverage - 1.0))

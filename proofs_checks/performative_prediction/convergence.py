@@ -53,6 +53,8 @@ def _runs(case: RunCase, descent: Callable[..., Array], rng: np.random.Generator
         raise ValueError(
             f"decisions must have shape (iterations + 1, {RUNS}, {case.start.size}), got {decisions.shape}"
         )
+    if not (decisions[0] == case.start).all():
+        raise ValueError(f"the first decision must be the start {case.start} in every run, got {decisions[0, 0]}")
     return decisions
 
 

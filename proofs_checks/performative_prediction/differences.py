@@ -40,12 +40,20 @@ ONE_POINT = Slot(
 )
 
 
+def _estimate(output: Any, loss_plus: Any, loss_minus: Any, radius: Any, direction: Any) -> None:
+    """Refuse anything but one number a coordinate."""
+    values = np.asarray(output)
+    if values.shape != np.shape(direction) or any(not isinstance(v, (int, float, Fraction)) for v in values.tolist()):
+        raise ValueError(f"an estimate of shape {np.shape(direction)} is declared, got {output!r}")
+
+
 DIFFERENCE = Slot(
     "difference",
     "(loss_plus, loss_minus, radius, direction)",
     "losses at x + mu u and x - mu u; radius: mu; direction: u, shape (d,)",
     "two-point estimate, shape (d,)",
     ("loss_plus", "loss_minus", "radius", "direction"),
+    validate=_estimate,
 )
 
 

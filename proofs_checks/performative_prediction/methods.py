@@ -48,12 +48,22 @@ def _slot(name: str) -> Slot:
 
 
 NEW_SAMPLES, HISTORICAL, TWO_POINT, ONE_POINT = map(_slot, ("new_samples", "historical", "two_point", "one_point"))
+
+
+def _decision(output: Any, oracle: Any, start: Array, rng: Any) -> None:
+    """Refuse anything but a finite decision of the start's shape."""
+    decision = np.asarray(output, dtype=np.float64)
+    if decision.shape != np.shape(start) or not np.isfinite(decision).all():
+        raise ValueError(f"a finite decision of shape {np.shape(start)} is declared, got {output!r}")
+
+
 GUIDED_METHOD = Slot(
     "guided_method",
     "(oracle, start, rng)",
     "oracle: DecisionOracle; start: shape (d,); rng: Generator; the budget is 5000 samples",
     "last decision, shape (d,)",
     ("oracle", "start", "rng"),
+    validate=_decision,
 )
 TWO_POINT_METHOD = Slot(
     "two_point_method",
@@ -61,6 +71,7 @@ TWO_POINT_METHOD = Slot(
     "as for guided_method",
     "last decision, shape (d,)",
     ("oracle", "start", "rng"),
+    validate=_decision,
 )
 
 

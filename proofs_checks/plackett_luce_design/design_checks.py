@@ -582,8 +582,8 @@ def maps_leave_leverages(instance: DesignedItems, *, leverages: Callable[..., Ar
     """Leverages before and after an affine map of the features and a relabelling of the items."""
     problem, design = instance.problem, instance.design
     rows, d, n = problem.subsets(), problem.dim, problem.n_items
-    before = np.asarray(leverages(problem, design, rows))
-    rounding = 1e-9 * float(before.max())
+    before, defined = np.asarray(leverages(problem, design, rows)), all_leverages(problem, design)
+    rounding = 1e-9 * float(defined.max())  # never of the subject's own scale
     q = np.array([[2.0 if i == j else (1.0 if j == i + 1 else 0.0) for j in range(d)] for i in range(d)])
     moved = theory.DesignProblem(problem.features @ q + np.arange(1.0, d + 1), problem.subset_size)
     slack = identity("affine map", np.asarray(leverages(moved, design, rows)), before, rounding=rounding)
@@ -594,7 +594,8 @@ def maps_leave_leverages(instance: DesignedItems, *, leverages: Callable[..., Ar
     renamed = theory.DesignProblem(problem.features[order], problem.subset_size)
     relabelled = theory.Design(np.sort(back[design.subsets], axis=1), design.weights)
     after = np.asarray(leverages(renamed, relabelled, np.sort(back[rows], axis=1)))
-    return slack & identity("relabelling", after, before, rounding=rounding)
+    slack &= identity("relabelling", after, before, rounding=rounding)
+    return slack & identity("tr(M_S V^-1)", before, defined, rounding=rounding)  # zeros would be invariant too
 
 
 def _by_memo(problem: theory.DesignProblem, design: theory.Design, subsets: Array) -> Array:

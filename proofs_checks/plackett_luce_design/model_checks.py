@@ -33,12 +33,22 @@ DERIVATIVES = Slot(
     "(probability, gradient (K,), Hessian (K, K)) of minus the log-likelihood in the log-weights, exact",
     ("weights", "ranking"),
 )
+
+
+def _rankings(output: Any, utilities: Array, subsets: Array, rng: Any) -> None:
+    """Refuse anything but a ranking of each subset."""
+    rows = np.asarray(output)
+    if rows.shape != np.shape(subsets) or not np.array_equal(np.sort(rows, axis=1), np.sort(subsets, axis=1)):
+        raise ValueError("a ranking of every subset is declared, got rows that are no reordering of the subsets")
+
+
 SAMPLER = Slot(
     "ranking_sampler",
     "(utilities, subsets, rng)",
     "utilities: array (n_items,); subsets: integer array (n, K); rng: numpy generator",
     "integer array (n, K), each row a ranking of that subset, best first",
     ("utilities", "subsets", "rng"),
+    validate=_rankings,
 )
 DESIGN_SOLVER = Slot(
     "design_solver",

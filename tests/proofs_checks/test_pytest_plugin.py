@@ -1,12 +1,15 @@
 """The pytest plugin: theorems as tests of an implementation, and no green run in which nothing ran."""
 
 import re
+from importlib.metadata import entry_points
 
 import pytest
 
 pytest_plugins = ["pytester"]
 
-OPTIONS = ("-p", "whp.proofs_checks.pytest_plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
+INSTALLED = any(entry.name == "whp" for entry in entry_points(group="pytest11"))  # loaded by pytest itself, then
+PLUGIN = () if INSTALLED else ("-p", "whp.proofs_checks.pytest_plugin")
+OPTIONS = (*PLUGIN, "-p", "no:cacheprovider", "--import-mode=importlib")
 
 TEST = """
 import tiny_theorems as tiny

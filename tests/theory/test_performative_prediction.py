@@ -8,10 +8,13 @@ import pytest
 from whp.theory.performative_prediction import (
     CONSTANT_STEP_COMPLEXITY,
     EXPLORED_GRADIENT,
+    EXPLORED_GRADIENT_SHARP,
     GAUSSIAN_SECOND_MOMENT,
     GUIDED_COMPLEXITY,
     GUIDED_SECOND_MOMENT,
     ISOTROPIC_SECOND_MOMENT,
+    NOISE_SECOND_MOMENT,
+    ONE_POINT_SECOND_MOMENT,
     PAPER,
     PREVIOUS_BOUNDED_COMPLEXITY,
     STATIONARITY,
@@ -407,3 +410,28 @@ def test_statements_carry_their_provenance():
     assert by_name["lipschitz"].corrects == "performative_prediction.lipschitz_as_printed"
     assert by_name["guided_complexity"].provenance == "reported" and "inferred" in by_name["guided_complexity"].reading
     assert all(not t.locator for t in THEOREMS if t.provenance == "derived")
+
+
+def test_every_constant_of_the_bounds_is_the_one_of_the_statement():
+    g2, d, mu, h, s2, m, c2 = 1.7, 3, 0.3, 1.9, 0.7, 5, 1.3
+    point = {"gradient2": g2, "d": d, "mu": mu, "H": h, "sigma2": s2, "batch": m}
+    noise = s2 / (2 * mu**2 * m)
+    assert NOISE_SECOND_MOMENT(mu=mu, sigma2=s2, batch=m) == pytest.approx(noise)
+    isotropic = 2 * (1 + 2 / d) * g2 / d + mu**2 * h**2 / 2 * (1 + 6 / d + 8 / d**2) + noise
+    assert ISOTROPIC_SECOND_MOMENT(**point) == pytest.approx(isotropic)
+    lemma = 1.5 * mu**2 * h**2 * (d + 6) ** 3 + 6 * (d + 4) * g2
+    assert GAUSSIAN_SECOND_MOMENT(**point) == pytest.approx(lemma + 3 * s2 * d / (2 * mu**2 * m))
+    one_point = lemma + 3 * s2 * d / (mu**2 * m) + 3 * d * c2 / mu**2
+    assert ONE_POINT_SECOND_MOMENT(**point, control2=c2) == pytest.approx(one_point)
+    run = {"gap": 2.3, "beta": 0.07, "steps": 11, "H": h, "sigma2": s2, "mu2": 0.05, "noise": 0.9}
+    shared = 4 * 2.3 / (0.07 * 11) + h * 0.07 * s2 * 0.9
+    plain = shared + 3.25 * h**2 * 0.05
+    assert EXPLORED_GRADIENT(**run) == pytest.approx(plain)
+    assert STATIONARITY(**run, d=d, alpha=0.4) == pytest.approx(d / 0.4 * plain)
+    sharp = shared + 2 * h**2 * 0.02 + 15 * h**3 * 0.07 * 0.05
+    assert EXPLORED_GRADIENT_SHARP(**run, lambda_mu2=0.02) == pytest.approx(sharp)
+
+
+def test_bounds_accept_every_value_of_their_domain():
+    assert ISOTROPIC_SECOND_MOMENT(gradient2=0.5, d=2, mu=1.0, H=0.5, sigma2=0.5, batch=1) > 0
+    assert smoothness_from_blocks(0.5, 0.5) == pytest.approx(0.5 * 1.5**2)

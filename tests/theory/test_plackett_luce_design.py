@@ -246,16 +246,38 @@ def test_extreme_weights_stay_exact_and_floats_stay_finite():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.hessian_lower_constant(1, 1.0), "subset_size must be an integer of at least 2"),
-        (lambda: theory.hessian_lower_constant(3, -1.0), "utility_bound must be non-negative"),
+        (lambda: theory.hessian_lower_constant(1, 1.0), "subset_size must be at least 2"),
+        (lambda: theory.hessian_lower_constant(3, -1.0), "utility_bound must be finite and at least 0"),
         (lambda: theory.certified_gap_bound(1.0, 2), "max_leverage must be at least dim"),
-        (lambda: theory.frank_wolfe_iterations(1.0, 2.0, 0.0), "accuracy must be positive"),
+        (lambda: theory.frank_wolfe_iterations(1.0, 2.0, 0.0), "accuracy must be finite and above 0"),
         (lambda: theory.frank_wolfe_iterations(1.0, 2.0, 1e-9), "accuracy must be large enough"),
-        (lambda: theory.ranking_loss_bound(2, 10, 2, 0.0), "smallest_gap must be positive"),
+        (lambda: theory.ranking_loss_bound(2, 10, 2, 0.0), "smallest_gap must be finite and above 0"),
         (lambda: theory.misordered_pairs_bound([0.0], [1.0]), "a tie has no right order"),
-        (lambda: theory.expected_failure_iterations(1, 9, 8), "n_sampled must be between 1 and n_subsets=8, got 9"),
+        (lambda: theory.expected_failure_iterations(1, 9, 8), "n_sampled must be between 1 and 8, got 9"),
     ],
 )
 def test_bounds_refuse_values_outside_their_domain(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_every_closed_form_agrees_with_its_function_on_its_whole_domain():
+    for n_subsets, size, dim in ((1, 3, 2), (1, 2, 5), (56, 3, 3), (10, 4, 2), (1, 2, 1)):
+        assert theory.INITIAL_GAP(n_subsets=n_subsets, subset_size=size, dim=dim) == pytest.approx(
+            theory.initial_gap_bound(n_subsets, size, dim), abs=1e-12
+        )
+    for leverage, dim in ((0.5, 0.25), (3.0, 2.0)):
+        gap = theory.CERTIFIED_GAP(max_leverage=leverage, dim=dim)
+        assert gap == pytest.approx(theory.certified_gap_bound(leverage, dim))
+        assert theory.FRANK_WOLFE_GAP(max_leverage=leverage, dim=dim) == pytest.approx(leverage - dim)
+    assert theory.PROGRESS(gap=2.0, dim=3.0) == pytest.approx(theory.frank_wolfe_progress(2.0, 3.0))
+    assert theory.RANDOMISED_ITERATIONS(steps=10, n_sampled=7, n_subsets=56) == 80.0
+    assert theory.MEAN_PAIR_LEVERAGE(dim=6.0, subset_size=4) == 1.0
+    kappa = theory.hessian_lower_constant(3, 0.5)
+    for dim in (1, 2):
+        assert theory.estimation_error_bound(dim, 7, 3, 0.2, 0.5) == pytest.approx(dim / (4 * kappa**2 * 7 * 0.2))
+        loss = theory.ranking_loss_bound(dim, 7, 3, 0.3, 0.5)
+        assert loss == pytest.approx(dim**2 / (2 * 3 * 2 * kappa**2 * 7 * 0.3**2))
+        enough = theory.questions_for_ranking_loss(0.1, dim, 3, 0.3, 0.5)
+        assert theory.ranking_loss_bound(dim, enough, 3, 0.3, 0.5) <= 0.1
+        assert theory.ranking_loss_bound(dim, enough - 1, 3, 0.3, 0.5) > 0.1

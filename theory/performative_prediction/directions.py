@@ -79,6 +79,8 @@ def largest_eigenvalue(alpha: ArrayLike, dimension: int) -> Array:
     0.25
     """
     share = np.asarray(alpha, dtype=np.float64)
+    if not ((share >= 0.0) & (share <= 1.0)).all():
+        raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
     return 1.0 - share + share / positive_integer("dimension", dimension)
 
 
@@ -208,6 +210,8 @@ def isotropic_share(iteration: int, initial: float = 0.0, decay: float = 0.98) -
     >>> round(isotropic_share(10), 8)
     0.18292719
     """
+    if isinstance(iteration, bool) or not isinstance(iteration, (int, np.integer)):
+        raise TypeError(f"iteration must be an integer, got {iteration!r}")
     if iteration < 0:
         raise ValueError(f"iteration must not be negative, got {iteration}")
     start = finite_number("initial", initial, at_least=0.0, at_most=1.0)

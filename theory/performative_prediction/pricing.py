@@ -87,6 +87,8 @@ class MultiproductPricing:
     def log_probabilities(self, x: Array) -> tuple[Array, Array]:
         """Logarithms of ``p_i`` and of ``1 - p_i``, safe for any prices; shapes ``(..., n) -> 2 x (..., n)``."""
         x = np.asarray(x, dtype=np.float64)
+        if x.ndim == 0 or x.shape[-1] != self.dimension or not np.isfinite(x).all():
+            raise ValueError(f"x must hold {self.dimension} finite prices, got {x}")
         exponent = self.price_sensitivity * (self.reference_prices - x)
         log_outside = math.log(self.outside_weight)
         top = np.maximum(exponent.max(axis=-1, keepdims=True), log_outside)

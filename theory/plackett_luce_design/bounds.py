@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from whp.theory.core import Bound, Domain, Symbol
+from whp.theory.plackett_luce_design.validation import real_number, whole_number
 
 Array = NDArray[np.float64]
 
@@ -145,13 +146,14 @@ MEAN_PAIR_LEVERAGE = Bound(
 
 
 def _check_size(subset_size: int) -> None:
-    if isinstance(subset_size, bool) or int(subset_size) != subset_size or subset_size < 2:
-        raise ValueError(f"subset_size must be an integer of at least 2, got {subset_size!r}")
+    whole_number("subset_size", subset_size, 2)
 
 
 def _positive(name: str, value: float, *, zero: bool = False) -> None:
-    if not (value >= 0 if zero else value > 0) or value == inf:
-        raise ValueError(f"{name} must be {'non-negative' if zero else 'positive'} and finite, got {value!r}")
+    if zero:
+        real_number(name, value, at_least=0)
+    else:
+        real_number(name, value, above=0)
 
 
 def hessian_lower_constant(subset_size: int, utility_bound: float) -> float:
@@ -237,6 +239,10 @@ def omega(s: float) -> float:
     0.0
     """
     _positive("s", s, zero=True)
+    return _omega(s)
+
+
+def _omega(s: float) -> float:
     # the series avoids cancellation, which below 1e-4 costs more digits than the truncated fourth term
     return s * s / 2 - s**3 / 3 + s**4 / 4 if s < 1e-4 else s - log1p(s)
 
@@ -277,7 +283,11 @@ def frank_wolfe_progress(gap: float, dim: float) -> float:
     """
     _positive("gap", gap, zero=True)
     _positive("dim", dim)
-    return omega(gap / (gap + dim))
+    return _progress(gap, dim)
+
+
+def _progress(gap: float, dim: float) -> float:
+    return _omega(gap / (gap + dim))
 
 
 def frank_wolfe_gap_after(initial_gap: float, dim: float, steps: int) -> float:
@@ -289,11 +299,11 @@ def frank_wolfe_gap_after(initial_gap: float, dim: float, steps: int) -> float:
     1.0
     """
     _positive("initial_gap", initial_gap, zero=True)
-    if steps < 0:
-        raise ValueError(f"steps must not be negative, got {steps}")
+    _positive("dim", dim)
+    whole_number("steps", steps, 0)
     gap = float(initial_gap)
     for _ in range(steps):
-        gap = max(gap - frank_wolfe_progress(gap, dim), 0.0)
+        gap = max(gap - _progress(gap, dim), 0.0)
     return gap
 
 
@@ -330,7 +340,7 @@ def frank_wolfe_iterations(initial_gap: float, dim: float, accuracy: float) -> i
         raise ValueError(f"accuracy must be large enough for 50 million steps, got {accuracy!r}")
     gap, steps = float(initial_gap), 0
     while gap > accuracy:
-        gap -= frank_wolfe_progress(gap, dim)
+        gap -= _progress(gap, dim)
         steps += 1
         if steps > 50_000_000:
             raise ValueError(f"accuracy must be large enough for 50 million steps, got {accuracy!r}")
@@ -346,8 +356,8 @@ def initial_gap_bound(n_subsets: int, subset_size: int, dim: int) -> float:
     0.0
     """
     _check_size(subset_size)
-    if n_subsets < 1 or dim < 1:
-        raise ValueError(f"n_subsets and dim must be at least 1, got {n_subsets} and {dim}")
+    whole_number("n_subsets", n_subsets, 1)
+    whole_number("dim", dim, 1)
     # the logarithm of the whole number, which may be too large for a float
     return max(dim * (log(n_subsets) + log(min(subset_size - 1, dim) / dim)), 0.0)
 
@@ -376,10 +386,9 @@ def hitting_time_tail(iterations: int, successes_needed: int, success_probabilit
     """
     from scipy.stats import binom
 
-    if iterations < 0 or successes_needed < 0:
-        raise ValueError(f"iterations and successes_needed must not be negative, got {iterations}, {successes_needed}")
-    if not 0 < success_probability <= 1:
-        raise ValueError(f"success_probability must lie in (0, 1], got {success_probability!r}")
+    whole_number("iterations", iterations, 0)
+    whole_number("successes_needed", successes_needed, 0)
+    real_number("success_probability", success_probability, above=0, at_most=1)
     if successes_needed == 0:
         return 0.0
     return float(binom.cdf(successes_needed - 1, iterations, success_probability))
@@ -393,8 +402,9 @@ def expected_failure_iterations(successes_needed: int, n_sampled: int, n_subsets
     >>> expected_failure_iterations(10, 7, 56)
     80.0
     """
-    if not 1 <= n_sampled <= n_subsets:
-        raise ValueError(f"n_sampled must be between 1 and n_subsets={n_subsets}, got {n_sampled}")
+    whole_number("successes_needed", successes_needed, 0)
+    whole_number("n_subsets", n_subsets, 1)
+    whole_number("n_sampled", n_sampled, 1, n_subsets)
     return float(RANDOMISED_ITERATIONS(steps=successes_needed, n_sampled=n_sampled, n_subsets=n_subsets))
 
 
@@ -410,11 +420,11 @@ def estimation_error_bound(
     >>> round(estimation_error_bound(2, 100, 2), 6)
     0.45357
     """
-    if dim < 1 or n_questions < 1:
-        raise ValueError(f"dim and n_questions must be at least 1, got {dim} and {n_questions}")
-    if not 0 < failure <= 1:
-        raise ValueError(f"failure must lie in (0, 1], got {failure!r}")
+    whole_number("dim", dim, 1)
+    whole_number("n_questions", n_questions, 1)
+    real_number("failure", failure, above=0, at_most=1)
     _check_size(subset_size)
+    _positive("utility_bound", utility_bound, zero=True)
     if utility_bound > 100:
         return inf
     return float(
@@ -438,6 +448,7 @@ def prediction_error_bound(
     >>> round(prediction_error_bound(2.0, 2, 100, 2), 6)
     0.90714
     """
+    _positive("max_leverage", max_leverage)
     return max_leverage * estimation_error_bound(dim, n_questions, subset_size, failure, utility_bound)
 
 
@@ -455,8 +466,9 @@ def ranking_loss_bound(
     """
     _positive("smallest_gap", smallest_gap)
     _check_size(subset_size)
-    if dim < 1 or n_questions < 1:
-        raise ValueError(f"dim and n_questions must be at least 1, got {dim} and {n_questions}")
+    whole_number("dim", dim, 1)
+    whole_number("n_questions", n_questions, 1)
+    _positive("utility_bound", utility_bound, zero=True)
     if utility_bound > 100:
         return inf
     return float(
@@ -480,9 +492,11 @@ def questions_for_ranking_loss(
     >>> questions_for_ranking_loss(0.05, 2, 2, 1.0)
     1815
     """
-    if not 0 < loss <= 1:
-        raise ValueError(f"loss must lie in (0, 1], got {loss!r}")
+    real_number("loss", loss, above=0, at_most=1)
     _check_size(subset_size)
+    whole_number("dim", dim, 1)
+    _positive("smallest_gap", smallest_gap)
+    _positive("utility_bound", utility_bound, zero=True)
     return int(
         RANKING_LOSS.solve(
             "n_questions",
@@ -522,4 +536,5 @@ def misordered_pairs_bound(true_differences: ArrayLike, difference_errors: Array
         raise ValueError(f"true_differences and difference_errors must be finite and of equal shape, got {truth.shape}")
     if (truth == 0).any():
         raise ValueError("true_differences must not be zero: a tie has no right order")
-    return float(((error / truth) ** 2).sum())
+    with np.errstate(over="ignore"):  # beyond the largest float the bound is infinite, which is true
+        return float(((error / truth) ** 2).sum())

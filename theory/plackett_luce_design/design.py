@@ -10,6 +10,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from whp.theory.plackett_luce_design.validation import require, whole_number
+
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -37,6 +39,8 @@ class SingularDesignError(ValueError):
 
 
 def _as_features(features: ArrayLike) -> Array:
+    if np.iscomplexobj(features):
+        raise TypeError("features must be real numbers, got complex ones")
     try:
         x = np.array(features, dtype=float)
     except (TypeError, ValueError) as error:
@@ -239,6 +243,8 @@ def enumerate_subsets(n_items: int, subset_size: int) -> IntArray:
     >>> enumerate_subsets(3, 2).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
+    n_items = whole_number("n_items", n_items, 2)
+    subset_size = whole_number("subset_size", subset_size, 2, n_items)
     count = comb(n_items, subset_size)
     if count > MAX_LISTED_SUBSETS:
         raise ValueError(f"at most {MAX_LISTED_SUBSETS} subsets can be listed, got C({n_items}, {subset_size})={count}")
@@ -308,8 +314,8 @@ class Design:
 
     def draw(self, n_questions: int, rng: np.random.Generator) -> IntArray:
         """Questions drawn independently from the design, shape ``(n_questions, K)``."""
-        if n_questions < 1:
-            raise ValueError(f"n_questions must be at least 1, got {n_questions}")
+        n_questions = whole_number("n_questions", n_questions, 1)
+        require("rng", rng, np.random.Generator)
         return self.subsets[rng.choice(len(self.subsets), size=n_questions, p=self.weights / self.weights.sum())]
 
 
@@ -361,6 +367,7 @@ def subset_information(features: ArrayLike, subsets: ArrayLike) -> Array:
     """
     x = _as_features(features)
     rows = _as_subsets(subsets, len(x), "subsets")
+    _representable(np.ptp(x, axis=0))
     total = np.zeros((len(rows), x.shape[1], x.shape[1]))
     for a, b in combinations(range(rows.shape[1]), 2):
         z = x[rows[:, a]] - x[rows[:, b]]
@@ -368,7 +375,20 @@ def subset_information(features: ArrayLike, subsets: ArrayLike) -> Array:
     return total
 
 
+def _representable(points: Array) -> Array:
+    """Refuse features whose squares leave the range of floats, in place of an infinite or vanished matrix."""
+    largest = float(np.abs(points).max())
+    if not 1e-145 < largest < 1e150 and largest > 0:
+        raise ValueError(
+            f"features must differ by between 1e-145 and 1e150 for their squares to be floats, got {largest:.3g}; "
+            "rescale them, or use design_log_det and leverages, which need no squares"
+        )
+    return points
+
+
 def _check_design(problem: DesignProblem, design: Design) -> None:
+    require("problem", problem, DesignProblem)
+    require("design", design, Design)
     if design.subsets.max() >= problem.n_items:
         raise ValueError(f"design must name items below n_items={problem.n_items}, got {design.subsets.max()}")
     if design.subsets.shape[1] != problem.subset_size:
@@ -400,6 +420,7 @@ def information_matrix(problem: DesignProblem, design: Design) -> Array:
     True
     """
     _check_design(problem, design)
+    _representable(np.ptp(problem.features, axis=0))
     return _weighted_information(problem.features, design)
 
 

@@ -28,7 +28,9 @@ __all__ = [
 
 
 def _check_ranking(ranking: Sequence[int], n_items: int) -> list[int]:
-    order = [int(i) for i in ranking]
+    order = [int(i) for i in ranking if isinstance(i, (int, np.integer)) and not isinstance(i, bool)]
+    if len(order) != len(ranking):
+        raise TypeError(f"ranking must hold item numbers (integers), got {list(ranking)}")
     if len(order) < 2:
         raise ValueError(f"ranking must order at least 2 items, got {order}")
     if len(set(order)) != len(order):
@@ -139,7 +141,7 @@ def ranking_pair_coefficients(weights: Sequence[Any], ranking: Sequence[int]) ->
         for a, j in enumerate(remaining):
             for other in remaining[a + 1 :]:
                 pair = (min(j, other), max(j, other))
-                coefficients[pair] = coefficients.get(pair, 0) + weights[j] * weights[other] / (total * total)
+                coefficients[pair] = coefficients.get(pair, 0) + (weights[j] / total) * (weights[other] / total)
     return coefficients
 
 
@@ -184,7 +186,7 @@ def pair_information(weights: Sequence[Any]) -> list[list[Any]]:
                 left = mask ^ (1 << i)
                 smaller[left] = smaller.get(left, 0) + probability * weights[i] / total
                 for j in members[a + 1 :]:
-                    term = probability * weights[i] * weights[j] / (total * total)
+                    term = probability * (weights[i] / total) * (weights[j] / total)
                     table[i][j] = table[i][j] + term
                     table[j][i] = table[i][j]
         reach = smaller

@@ -365,7 +365,10 @@ def test_operation_counts_are_counted():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: randomized_frank_wolfe(p, n_sampled=0, rng=np.random.default_rng(0)), "n_sampled must be between 1"),
+        (
+            lambda p: randomized_frank_wolfe(p, n_sampled=0, rng=np.random.default_rng(0)),
+            "n_sampled must be at least 1",
+        ),
         (lambda p: randomized_frank_wolfe(p, n_sampled=7, rng=np.random.default_rng(0)), "n_subsets=6, got 7"),
         (lambda p: frank_wolfe(p, iterations=-1), "iterations must be"),
         (lambda p: frank_wolfe(p, tolerance=np.nan), "tolerance must be"),

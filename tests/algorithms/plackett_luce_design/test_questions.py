@@ -99,8 +99,8 @@ def test_new_directions_are_spanned_at_once():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p, d: round_design(p, d, 0), "n_questions must be a positive integer"),
-        (lambda p, d: round_design(p, d, 2.0), "n_questions must be a positive integer"),
+        (lambda p, d: round_design(p, d, 0), "n_questions must be"),
+        (lambda p, d: round_design(p, d, 2.0), "n_questions must be an integer"),
         (lambda p, d: round_design(p, d, 1), "at least 2 to span 4 dimensions with subsets of 3, got 1"),
         (lambda p, d: round_design(p, d, 3), "at least the .* questions of the design, got 3"),
         (lambda p, d: select_questions(p, 1, rng=np.random.default_rng(0)), "at least 2 to span"),
@@ -116,5 +116,5 @@ def test_new_directions_are_spanned_at_once():
 )
 def test_bad_input_is_refused_by_name(call, message):
     problem = problem_of(12, 4, 3)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call(problem, column_generation_design(problem).design)

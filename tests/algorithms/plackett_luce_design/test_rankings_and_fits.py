@@ -270,7 +270,7 @@ def test_sampling_ignores_the_global_generator():
         (lambda: Rankings.full([], 3), "at least one ranking"),
         (lambda: Rankings.full([(0,)], 3), "at least 2 items"),
         (lambda: Rankings.full([(0, 0)], 3), "must not repeat"),
-        (lambda: Rankings.full([(0, 3)], 3), "between 0 and n_items-1=2, got 3"),
+        (lambda: Rankings.full([(0, 3)], 3), "between 0 and n_items-1=2, got 0..3"),
         (lambda: Rankings.full([(0, -1)], 3), "item numbers from 0"),
         (lambda: Rankings.full([(0, 1.5)], 3), "item numbers from 0"),
         (lambda: Rankings.full([(0, 1)], 3, weights=[0.0]), "weights must be positive"),
