@@ -172,7 +172,7 @@ def flow_estimator(
     Raises
     ------
     ValueError
-        If shapes disagree, a weight is negative, or the likelihood leaves the range of floats.
+        If shapes disagree, there is one class only, a weight is negative, or the likelihood leaves the range of floats.
     """
     sample, values = checked_sample("x", x), checked_sample("contexts", contexts)
     if len(values) != len(sample):
@@ -185,6 +185,10 @@ def flow_estimator(
             f"steps, batch and width must be positive, got {steps}, {batch}, {width}; couplings {couplings}"
         )
     white = whiten(sample, n_components)
+    if (values == values[0]).all():
+        raise ValueError(
+            f"contexts must take two values or more, got only {values[0].tolist()}: one class identifies nothing"
+        )
     with torch.random.fork_rng(devices=[]), _one_thread():
         torch.manual_seed(seed)
         start = torch.linalg.qr(torch.randn(white.rank, white.rank))[0]

@@ -48,7 +48,7 @@ def info_nce(
     ZeroNormError
         If a row is zero and is refused.
     ValueError
-        If the shape is not that of at least two pairs, or the temperature is not positive.
+        If the shape is not that of at least two pairs, a number is not finite, or the temperature is not positive.
 
     Examples
     --------
@@ -57,6 +57,8 @@ def info_nce(
     """
     if embeddings.ndim != 2 or len(embeddings) < 4 or len(embeddings) % 2:
         raise ValueError(f"embeddings must have shape (2 M, p) with M at least 2, got {tuple(embeddings.shape)}")
+    if not bool(torch.isfinite(embeddings.detach()).all()):
+        raise ValueError("embeddings must be finite")
     if not 0 < temperature < float("inf"):
         raise ValueError(f"temperature must be positive and finite, got {temperature}")
     if zero_norm not in ("refuse", "cosine zero"):
@@ -100,7 +102,17 @@ def info_nce_of_arrays(embeddings: ArrayLike, images: ArrayLike, temperature: fl
     -------
     float
         The loss in nats.
+
+    Raises
+    ------
+    ValueError
+        If an image has not two rows, or as :func:`info_nce`.
     """
+    names, counts = np.unique(np.asarray(images), return_counts=True)
+    if (counts != 2).any():
+        raise ValueError(
+            f"each image must have two views, got {counts[counts != 2][0]} of image {names[counts != 2][0]}"
+        )
     order = np.argsort(np.asarray(images), kind="stable")
     table = torch.from_numpy(np.asarray(embeddings, dtype=np.float32)[order])
     return float(info_nce(table, temperature))
@@ -271,6 +283,8 @@ def _require_trainable(sets: Sequence[NDArray[np.float32]], dimension: int, epoc
     shapes = {views.shape[1:] for views in sets}
     if len(shapes) > 1:
         raise ValueError(f"all views must have one shape, got {sorted(shapes)}")
+    if all((views == sets[0][0]).all() for views in sets):
+        raise ValueError("view_sets must vary, got one and the same view everywhere")
     for name, value, least in (("dimension", dimension, 1), ("epochs", epochs, 1), ("batch", batch, 2)):
         if value < least:
             raise ValueError(f"{name} must be at least {least}, got {value}")

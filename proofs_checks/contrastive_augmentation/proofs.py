@@ -8,7 +8,7 @@ from itertools import chain, combinations, pairwise, product
 from typing import Any
 
 from whp.proofs_checks.contrastive_augmentation.distances import crop_gaps
-from whp.proofs_checks.engine import Proof, ProofResult, exhaustive, polynomial_identity
+from whp.proofs_checks.engine import Proof, ProofResult, exhaustive, polynomial_identity, z3_valid
 from whp.theory.contrastive_augmentation import (
     AugmentedImages,
     LineImages,
@@ -135,6 +135,23 @@ def gap_of_gains() -> ProofResult:
     return polynomial_identity(distance, decomposed, ["ratio", "s", "a", "b"])
 
 
+def least_over_gains() -> ProofResult:
+    """No gains come nearer than the formula, and where it is zero the intervals of the two images meet."""
+
+    def formula(z3: Any) -> Any:
+        ratio, s, g, h = z3.Reals("ratio s g h")
+        allowed = z3.And(ratio >= 1, s >= 0, s < 1)
+        gains = z3.And(1 - s <= g, g <= 1 + s, 1 - s <= h, h <= 1 + s)
+        gap = (ratio - 1) - s * (1 + ratio)  # reached at g = 1 + s, h = 1 - s
+        meets = z3.And(ratio * (1 - s) <= 1 + s, 1 - s <= ratio * (1 + s))
+        return z3.Implies(
+            allowed,
+            z3.And(z3.Implies(gains, h * ratio - g >= gap), z3.Implies(gap <= 0, meets)),
+        )
+
+    return z3_valid(formula)
+
+
 def sum_of_gains() -> ProofResult:
     """``D + d = 2 s lambda + (lambda - 1) - s (1 + lambda) = (lambda - 1)(1 + s)``: the slope in s is lambda - 1."""
     return polynomial_identity(
@@ -184,7 +201,8 @@ PROOFS = (
         "all pairs of lines of up to 4 pixels in 0..2 with every shared block",
         lambda: exhaustive(_short_lines(), keeps_crop_claims),
     ),
-    _proof("T7", "gap_of_gains", "all real ratios of at least 1 and all strengths", gap_of_gains),
+    _proof("T7", "gap_of_gains", "all real ratios, strengths and gains, the decomposition only", gap_of_gains),
+    _proof("T7", "least_over_gains", "all real ratios of at least 1 and all strengths", least_over_gains),
     _proof("T7", "sum_of_gains", "all real ratios of at least 1 and strengths before the pair meets", sum_of_gains),
     _proof("T7", "meeting_of_gains", "all real ratios of at least 1", meeting_of_gains),
 )

@@ -87,3 +87,20 @@ def test_what_cannot_be_trained_is_named(crosses: list[np.ndarray]) -> None:
         train_neural_encoder(crosses, epochs=0)
     with pytest.raises(ValueError, match="finite"):
         train_neural_encoder([np.full((1, 8, 8), np.nan)] * 2)
+
+
+@pytest.mark.parametrize(
+    "rows, images, message",
+    [
+        ([[float("nan"), 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 1, 1], "embeddings must be finite"),
+        ([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 0, 0, 1], "two views, got 3 of image 0"),
+    ],
+)
+def test_a_batch_without_sense_has_no_loss(rows, images, message):
+    with pytest.raises(ValueError, match=message):
+        info_nce_of_arrays(rows, images, 1.0)
+
+
+def test_constant_images_train_nothing():
+    with pytest.raises(ValueError, match="view_sets must vary"):
+        train_neural_encoder([np.ones((2, 8, 8))] * 3, epochs=1)

@@ -79,3 +79,8 @@ def test_constant_images_and_missing_contexts_are_refused(nested):
         flow_estimator(np.ones((50, 4)), np.zeros((50, 1)), 0)
     with pytest.raises(ValueError, match="same number of rows, got 1800 and 3"):
         flow_estimator(nested[1], np.zeros((3, 1)), 0)
+
+
+def test_one_class_identifies_nothing():
+    with pytest.raises(ValueError, match="one class identifies nothing"):
+        flow_estimator(np.random.default_rng(0).normal(size=(20, 2)), np.zeros((20, 1)), 0, steps=1)
