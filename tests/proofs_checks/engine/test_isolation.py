@@ -29,6 +29,7 @@ SMALL = Limits(seconds=20.0, memory_bytes=300 * 2**20)
 class UnpicklableError(Exception):
     def __init__(self, first, second):
         super().__init__(f"{first} and {second}")
+        self.reason = lambda: first  # not to be pickled even where tblib, which dask brings, rebuilds exceptions
 
 
 def allocate_for_ever():
