@@ -164,7 +164,8 @@ class Run:
         if self.deploy_inside:
             plus, minus = self._project(plus), self._project(minus)
             direction = (plus - minus) / (2.0 * radius)
-        plus.flags.writeable = minus.flags.writeable = False  # a sampler must not move what it is asked about
+        plus.setflags(write=False)  # a sampler must not move what it is asked about
+        minus.setflags(write=False)
         return plus, minus, direction
 
     def move(self, step: Step) -> None:
@@ -178,7 +179,7 @@ class Run:
         if self.decision_set is not None:
             x = self._project(x)
             self.diverged = bool(self.diverged and np.vecdot(x, x).max() > self._far)
-        x.flags.writeable = False
+        x.setflags(write=False)
         self.x = x
         self.iteration += 1
         self.steps.append(step)

@@ -129,9 +129,8 @@ class DecisionOracle:
                 f"sample must return an array of shape ({', '.join(map(str, wanted))}, ...), got {samples.shape}"
             )
         if samples.dtype.kind == "f":
-            if (
-                not math.isfinite(np.vdot(samples, samples)) and not np.isfinite(samples).all()
-            ):  # vdot may only overflow
+            flat = samples.ravel()
+            if not math.isfinite(flat.dot(flat)) and not np.isfinite(samples).all():  # the square may only overflow
                 bad = samples[~np.isfinite(samples)][0]
                 raise OracleError(f"sample must return finite numbers, got {bad} among {samples.size} entries")
         elif samples.dtype.kind not in "iub":
